@@ -1,0 +1,158 @@
+/**
+ * Every error that Postdate raises: its code, what it says of the attempt, and what to do. `docs/reference/errors.md` has
+ * a heading for each (a test compares). `retryable` marks those that the same call may get past later.
+ */
+interface Entry {
+  readonly message: (details: never) => string
+  readonly help: string
+  readonly retryable?: true
+}
+
+const list = (names: readonly string[]) => names.join(', ')
+
+/** The catalog itself; codes are stable. */
+export const errorCatalog = {
+  'schedule.two-forms': {
+    message: (d: { forms: readonly string[] }) =>
+      `a message was given ${d.forms.length} times to be delivered at: ${list(d.forms)}`,
+    help: 'Give one of deliverAfter and deliverAt.',
+  },
+  'schedule.missing-value': {
+    message: (d: { form: string; value: string }) => `${d.form} is present but ${d.value}, which would mean "now"`,
+    help: 'Leave the property out to send at once, or give it a value.',
+  },
+  'schedule.invalid-duration': {
+    message: (d: { form: string; value: string; rule: string }) => `${d.form} is ${d.value}: ${d.rule}`,
+    help: 'Give milliseconds as a number from 0, or parts such as { days: 3, hours: 12 }.',
+  },
+  'schedule.invalid-instant': {
+    message: (d: { form: string; value: string; rule: string }) => `${d.form} is ${d.value}: ${d.rule}`,
+    help: 'Give a valid Date. Text and bare numbers are refused, since their unit and time zone would be a guess.',
+  },
+  'schedule.beyond-horizon': {
+    message: (d: { dueAt: number; limitAt: number; horizonMs: number }) =>
+      `the message would be due at ${new Date(d.dueAt).toISOString()}, beyond the horizon of ${d.horizonMs} ms, which ends at ${new Date(d.limitAt).toISOString()}`,
+    help: 'Choose an earlier time, or raise the bus option horizonMs.',
+  },
+  'schedule.in-the-past': {
+    message: (d: { dueAt: number; now: number }) =>
+      `the message was due at ${new Date(d.dueAt).toISOString()}, ${d.now - d.dueAt} ms ago, and the bus refuses past times`,
+    help: "Choose a time to come, or set the bus option pastDue to 'send'.",
+  },
+  'options.unknown': {
+    message: (d: { name: string; nearest?: string; known: readonly string[] }) =>
+      `unknown option ${d.name}${d.nearest === undefined ? '' : `; did you mean ${d.nearest}?`}`,
+    help: 'The known options are in details.known.',
+  },
+  'options.invalid': {
+    message: (d: { option: string; value: string; rule: string }) => `the option ${d.option} is ${d.value}: ${d.rule}`,
+    help: 'Correct the option; its docstring tells its range.',
+  },
+  'message.invalid': {
+    message: (d: { rule: string; value: string }) => `this is no message: ${d.rule}, and it is ${d.value}`,
+    help: 'Make messages with defineCommand or defineEvent, or give plain objects with $name (text) and $version (an integer from 1).',
+  },
+  'message.not-plain-json': {
+    message: (d: { path: string; what: string }) =>
+      `the message can't be written as JSON without a change: ${d.path} is ${d.what}`,
+    help: 'Write the value as plain JSON (for a date, its ISO text), so that the receiver gets what was sent.',
+  },
+  'message.invalid-attributes': {
+    message: (d: { where: string; name: string; rule: string }) => `${d.where}.${d.name}: ${d.rule}`,
+    help: 'Values of attributes and sticky attributes are text, finite numbers, booleans or null; those of headers are text.',
+  },
+  'message.invalid-id': {
+    message: (d: { messageId: string; rule: string }) => `the messageId ${d.messageId} can't be used: ${d.rule}`,
+    help: 'Use 1 to 128 letters, digits and _ . : / @ + = -',
+  },
+  'message.too-large': {
+    message: (d: { name: string; bytes: number; maxBytes: number; limit: string; biggest: string }) =>
+      `${d.name} is ${d.bytes} bytes on the wire, ${d.bytes - d.maxBytes} over the ${d.maxBytes} of ${d.limit}; its biggest part is ${d.biggest}`,
+    help: 'Keep large content elsewhere (S3, say) and send its address. 1,024 bytes of the limit are kept for what a redelivery adds.',
+  },
+  'message.id-conflict': {
+    message: (d: { messageId: string; dueAt: number }) =>
+      `the messageId ${d.messageId} is taken by a message with other content, due at ${new Date(d.dueAt).toISOString()}`,
+    help: 'Use one id for one message. To change a scheduled message, recall it and send another.',
+  },
+  'message.recalled': {
+    message: (d: { messageId: string; dueAt: number }) =>
+      `the message ${d.messageId} due at ${new Date(d.dueAt).toISOString()} was recalled, and stays so`,
+    help: 'Nothing was stored. Send it under a new messageId if it is wanted after all.',
+  },
+  'bus.stopped': {
+    message: (d: { bus: string; attempted: string }) => `${d.attempted} on the bus ${d.bus}, which was stopped`,
+    help: 'Send before bus.stop(), or make a new bus.',
+  },
+  'bus.started-twice': {
+    message: (d: { bus: string }) => `the bus ${d.bus} was started before`,
+    help: 'Start a bus once; after stop(), make a new one.',
+  },
+  'context.closed': {
+    message: (d: { attempted: string }) =>
+      `${d.attempted} after the handler had ended, when its sends were already flushed`,
+    help: 'Await every ctx.send and ctx.publish before the handler returns.',
+  },
+  'persistence.delayed-delivery-not-supported': {
+    message: (d: { persistence: string; name: string }) =>
+      `${d.name} can't be delayed: the persistence ${d.persistence} keeps no outgoing messages`,
+    help: 'Give createBus a persistence that does, e.g. dynamoDbPersistence({ tableName }), or send without a delay.',
+  },
+  'persistence.recall-not-supported': {
+    message: (d: { persistence: string }) => `the persistence ${d.persistence} can't recall messages`,
+    help: 'Give createBus a persistence with recallOutgoingMessage, e.g. dynamoDbPersistence({ tableName }).',
+  },
+  'persistence.not-durable': {
+    message: (d: { persistence: string; name: string }) =>
+      `${d.name} can't be delayed here: the persistence ${d.persistence} keeps messages in memory, and this process may be frozen or ended at any time`,
+    help: 'Give createBus a durable persistence, e.g. dynamoDbPersistence({ tableName }).',
+  },
+  'persistence.unavailable': {
+    message: (d: { persistence: string; operation: string; reason: string }) =>
+      `${d.persistence} could not ${d.operation}: ${d.reason}`,
+    help: 'Try again; a message sent again under the same messageId and time is stored once.',
+    retryable: true,
+  },
+  'persistence.access-denied': {
+    message: (d: { persistence: string; operation: string; reason: string }) =>
+      `${d.persistence} may not ${d.operation}: ${d.reason}`,
+    help: 'Grant the function what it needs: delivery.connect(fn) or delivery.grantSend(fn) in the CDK app.',
+  },
+  'persistence.misconfigured': {
+    message: (d: { persistence: string; operation: string; reason: string }) =>
+      `${d.persistence} can't ${d.operation}: ${d.reason}`,
+    help: 'Check the table name, region and key of the persistence.',
+  },
+  'transport.unavailable': {
+    message: (d: { transport: string; messageId: string; reason: string; published: 'no' | 'perhaps' }) =>
+      `${d.transport} did not take ${d.messageId} (${d.published === 'no' ? 'surely not' : 'perhaps'} published): ${d.reason}`,
+    help: 'Try again with the same messageId.',
+    retryable: true,
+  },
+  'transport.refused': {
+    message: (d: { transport: string; messageId: string; reason: string }) =>
+      `${d.transport} refuses ${d.messageId}: ${d.reason}`,
+    help: 'The message itself has to change; details.reason is what the transport says.',
+  },
+  'recall.malformed-handle': {
+    message: (d: { rule: string }) => `this is no recall handle: ${d.rule}`,
+    help: 'Pass receipt.recallHandle as it was; handles are opaque.',
+  },
+  'recall.other-bus': {
+    message: (d: { bus: string; handleBus: string }) => `the handle belongs to the bus ${d.handleBus}, not to ${d.bus}`,
+    help: 'Recall on a bus of the name that sent the message.',
+  },
+  'receiver.unreadable-record': {
+    message: (d: { recordId: string; rule: string }) => `the record ${d.recordId} is no message: ${d.rule}`,
+    help: 'docs/reference/wire-format.md tells what a record must hold.',
+  },
+  'receiver.no-handler': {
+    message: (d: { name: string; receiver: string; known: readonly string[] }) =>
+      `the receiver ${d.receiver} has no handler for ${d.name}; it has ${list(d.known)}`,
+    help: 'Register handlerFor the message, or take its name out of the subscription.',
+  },
+  'receiver.duplicate-handler': {
+    message: (d: { name: string; receiver: string }) => `the receiver ${d.receiver} has two handlers for ${d.name}`,
+    help: 'Register one; a failure of either would run both again.',
+  },
+} as const satisfies Record<string, Entry>

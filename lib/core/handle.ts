@@ -1,0 +1,51 @@
+import { PostdateError } from './errors.js'
+import { hashText } from './ids.js'
+import type { RowAddress } from './persistence.js'
+
+/** What a recall handle tells. */
+export interface HandleContent extends RowAddress {
+  /** The name of the bus that sent the message. */
+  readonly bus: string
+}
+
+const PREFIX = 'pd1_'
+const CHECKSUM_DIGITS = 8
+
+const toBase64Url = (text: string): string =>
+  btoa(String.fromCharCode(...new TextEncoder().encode(text)))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')
+
+const fromBase64Url = (text: string): string =>
+  new TextDecoder('utf-8', { fatal: true }).decode(
+    Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0)),
+  )
+
+/** Writes a recall handle: opaque, checksummed, and good for ever. It is an address, not a secret. */
+export const formatHandle = ({ bus, shard, dueAt, rowId }: HandleContent): string => {
+  const content = JSON.stringify([bus, shard, dueAt, rowId])
+  return PREFIX + toBase64Url(hashText(content).slice(0, CHECKSUM_DIGITS) + content)
+}
+
+/**
+ * Reads a recall handle.
+ * @throws PostdateError `recall.malformed-handle` when the text is none, or was edited.
+ */
+export const parseHandle = (handle: unknown): HandleContent => {
+  const malformed = (rule: string) => new PostdateError('recall.malformed-handle', { rule })
+  if (typeof handle !== 'string')
+    throw malformed(`it is ${handle === null ? 'null' : `of type ${typeof handle}`}, not text`)
+  if (!handle.startsWith(PREFIX)) throw malformed(`it does not begin with ${PREFIX}`)
+  let text: string
+  try {
+    text = fromBase64Url(handle.slice(PREFIX.length))
+  } catch {
+    throw malformed('it is cut or garbled')
+  }
+  const content = text.slice(CHECKSUM_DIGITS)
+  if (hashText(content).slice(0, CHECKSUM_DIGITS) !== text.slice(0, CHECKSUM_DIGITS))
+    throw malformed('its checksum is wrong')
+  const [bus, shard, dueAt, rowId] = JSON.parse(content) as [string, number, number, string]
+  return { bus, shard, dueAt, rowId }
+}
