@@ -9,12 +9,17 @@
  * | --- | --- | --- | --- |
  * | `s` | never claimed | yes | `recalled` |
  * | `l` | leased until `until` | from `until` + margin | `too-late`; from `until` + margin `possibly-delivered` |
+ * | `m` | as `l`, and an earlier claim may have published | from `until` + margin | as `l` |
  * | `b` | given back, surely not published; not before `until` | from `until` | `recalled` |
  * | `u` | given back, perhaps published; not before `until` | from `until` | `possibly-delivered` |
  * | `r` | recalled; the envelope is removed | never | `already-recalled` |
- * | `d` | dying: being moved to the dead rows | never | `recalled` |
+ * | `d` | dead, or being moved there; surely not published | never | `recalled` |
+ * | `p` | dead, or being moved there; perhaps published | never | `possibly-delivered` |
+ *
+ * Without `m` and `p` a row that was perhaps published, then claimed again and given back unpublished (or given up),
+ * would be `b` (or `d`), and a recall would answer `recalled` for a message that its receiver may have.
  */
-export type LeaseState = 's' | 'l' | 'b' | 'u' | 'r' | 'd'
+export type LeaseState = 's' | 'l' | 'm' | 'b' | 'u' | 'r' | 'd' | 'p'
 
 /** A register, taken apart. */
 export interface Lease {
@@ -50,7 +55,7 @@ export const formatLease = (lease: Lease): string =>
 
 /** Reads a register; `undefined` if the text is none, which the caller reports as a bad row. */
 export const parseLease = (text: string): Lease | undefined => {
-  const match = /^(\d{15})#([slburd])#(\d{1,6})#(.+)$/.exec(text)
+  const match = /^(\d{15})#([slmburdp])#(\d{1,6})#(.+)$/.exec(text)
   if (!match) return undefined
   const [, until = '', state = '', claims = '', token = ''] = match
   return { until: Number(until), state: state as LeaseState, claims: Number(claims), token }
@@ -59,23 +64,47 @@ export const parseLease = (text: string): Lease | undefined => {
 /** A fresh register of a row that was never claimed. */
 export const neverClaimed = (token: string): Lease => ({ until: 0, state: 's', claims: 0, token })
 
+const isLeased = (lease: Lease) => lease.state === 'l' || lease.state === 'm'
+
 /**
  * From when on a row may be claimed, epoch milliseconds; `undefined` for never. Whether the row is due is another question.
  */
 export const claimableFrom = (lease: Lease): number | undefined => {
   if (lease.state === 's') return 0
-  if (lease.state === 'l') return lease.until + LEASE_MARGIN_MS
+  if (isLeased(lease)) return lease.until + LEASE_MARGIN_MS
   if (lease.state === 'b' || lease.state === 'u') return lease.until
   return undefined
 }
 
-/** The register of a claim: leased until `until`, counting the claims that nobody settled or released. */
+/**
+ * The register of a claim: leased until `until`, counting the claims that nobody settled or released. A claim that just
+ * ended may have published, and so may one given back as perhaps published: the new register remembers that.
+ */
 export const claimed = (seen: Lease, until: number, token: string): Lease => ({
   until,
-  state: 'l',
-  claims: seen.state === 'l' ? seen.claims + 1 : 1,
+  state: isLeased(seen) || seen.state === 'u' ? 'm' : 'l',
+  claims: isLeased(seen) ? seen.claims + 1 : 1,
   token,
 })
+
+/** The register of a row given back, not claimable before `notBefore` (epoch milliseconds). `held` is the claim's own. */
+export const released = (held: Lease, published: 'no' | 'perhaps', notBefore: number, token: string): Lease => ({
+  until: notBefore,
+  state: published === 'perhaps' || held.state === 'm' ? 'u' : 'b',
+  claims: 0,
+  token,
+})
+
+/** The register of a row given up at `diedAt` (epoch milliseconds). `held` is the claim's own. */
+export const givenUp = (held: Lease, published: 'no' | 'perhaps', diedAt: number, token: string): Lease => ({
+  until: diedAt,
+  state: published === 'perhaps' || held.state === 'm' ? 'p' : 'd',
+  claims: held.claims,
+  token,
+})
+
+/** The register of a row withdrawn at `now` (epoch milliseconds), and of the tombstone where no row was. */
+export const withdrawn = (now: number, token: string): Lease => ({ until: now, state: 'r', claims: 0, token })
 
 /** What a recall of a stored row answers, given its register. */
 export const recallAnswer = (
@@ -83,7 +112,7 @@ export const recallAnswer = (
   now: number,
 ): 'recalled' | 'already-recalled' | 'too-late' | 'possibly-delivered' => {
   if (lease.state === 'r') return 'already-recalled'
-  if (lease.state === 'u') return 'possibly-delivered'
-  if (lease.state === 'l') return now >= lease.until + LEASE_MARGIN_MS ? 'possibly-delivered' : 'too-late'
+  if (lease.state === 'u' || lease.state === 'p') return 'possibly-delivered'
+  if (isLeased(lease)) return now >= lease.until + LEASE_MARGIN_MS ? 'possibly-delivered' : 'too-late'
   return 'recalled'
 }
