@@ -1,0 +1,80 @@
+import { decodeEnvelope } from '../core/envelope.js'
+import { claimableFrom, claimed, formatLease, LEASE_MARGIN_MS } from '../core/lease.js'
+import type { Claim, ClaimRequest, ClaimResult } from '../core/persistence.js'
+import type { MemoryStore, Row, SortedRows, StoredMessage } from './rows.js'
+
+/**
+ * Whether a recalled row has done its service: it keeps a store that is still in flight from arriving after the recall was
+ * answered. Judged by `now` and never by the look-ahead, and the margin later, since the recaller's clock may lag behind ours.
+ */
+const isSpent = (row: Row, now: number) => row.lease.state === 'r' && row.dueAt + LEASE_MARGIN_MS <= now
+
+/** The rows of several shards in the order of their due instants. */
+function* oldestFirst(shards: readonly SortedRows<Row>[]): Generator<Row> {
+  const positions = shards.map(() => 0)
+  for (;;) {
+    let oldest: Row | undefined
+    let from = 0
+    for (const [index, rows] of shards.entries()) {
+      const row = rows.at(positions[index] ?? 0)
+      if (row === undefined || (oldest !== undefined && oldest.sortKey <= row.sortKey)) continue
+      oldest = row
+      from = index
+    }
+    if (oldest === undefined) return
+    positions[from] = (positions[from] ?? 0) + 1
+    yield oldest
+  }
+}
+
+const earlier = (one: number | undefined, other: number) => (one === undefined ? other : Math.min(one, other))
+
+const claimRow = (row: Row, message: StoredMessage, leaseUntil: number, token: string): Claim => {
+  row.lease = claimed(row.lease, leaseUntil, token)
+  const { shard, dueAt, rowId, lease, failures } = row
+  return {
+    shard,
+    dueAt,
+    rowId,
+    lease: formatLease(lease),
+    leaseUntil,
+    envelope: decodeEnvelope(message.text, message.identity),
+    bytes: message.bytes,
+    ...(message.target !== undefined && { target: message.target }),
+    attempt: message.attempt,
+    claims: lease.claims,
+    failures,
+  }
+}
+
+const claimOldest = (store: MemoryStore, request: ClaimRequest, spent: Row[]): ClaimResult => {
+  const { now, dueBefore, limit, leaseMs, maxBytes = Number.POSITIVE_INFINITY } = request
+  const shards = [...new Set(request.shards ?? store.due.keys())].flatMap((shard) => store.due.get(shard) ?? [])
+  const claims: Claim[] = []
+  let bytes = 0
+  let nextDueAt: number | undefined
+  for (const row of oldestFirst(shards)) {
+    if (isSpent(row, now)) spent.push(row)
+    const from = claimableFrom(row.lease)
+    if (from === undefined || row.message === undefined) continue
+    // The rows behind are due no earlier than this one.
+    if (row.dueAt > dueBefore) return { claims, nextDueAt: earlier(nextDueAt, row.dueAt), more: false }
+    if (from > now) {
+      nextDueAt = earlier(nextDueAt, from)
+      continue
+    }
+    const fits = claims.length === 0 || bytes + row.message.bytes <= maxBytes
+    if (claims.length >= limit || !fits) return { claims, nextDueAt: now, more: true }
+    bytes += row.message.bytes
+    claims.push(claimRow(row, row.message, now + leaseMs, store.newToken()))
+  }
+  return { claims, nextDueAt, more: false }
+}
+
+/** Claims due rows, oldest first across the shards, and removes the recalled ones that it passes and that are spent. */
+export const claimDue = (store: MemoryStore, request: ClaimRequest): ClaimResult => {
+  const spent: Row[] = []
+  const result = claimOldest(store, request, spent)
+  for (const row of spent) store.due.get(row.shard)?.remove(row.sortKey)
+  return result
+}

@@ -1,0 +1,114 @@
+import { type Envelope, type EnvelopeIdentity, encodeEnvelope, utf8Bytes } from '../core/envelope.js'
+import { formatInstant, type Lease } from '../core/lease.js'
+import type { OutgoingMessage, RowAddress } from '../core/persistence.js'
+
+/** What a row keeps of its message: text, so that nothing is shared by reference with whoever stored or claimed it. */
+export interface StoredMessage {
+  readonly identity: EnvelopeIdentity
+  /** As `encodeEnvelope` wrote it. */
+  readonly text: string
+  /** The bytes of the text. */
+  readonly bytes: number
+  readonly target: string | undefined
+  readonly attempt: number
+}
+
+/** A row of a shard. Every write that changes anything in it changes its register too. */
+export interface Row extends RowAddress {
+  /** Orders the rows of a shard: `<dueAt, 15 digits>#<rowId>`. */
+  readonly sortKey: string
+  /** `undefined` once it was recalled. */
+  message: StoredMessage | undefined
+  lease: Lease
+  /** How many publishes failed for a reason that lies in this row. */
+  failures: number
+}
+
+/** A row that was given up on. */
+export interface DeadEntry extends Row {
+  readonly message: StoredMessage
+  readonly reason: string
+  readonly diedAt: number
+}
+
+/** The sort key of an address. */
+export const sortKeyOf = ({ dueAt, rowId }: RowAddress): string => `${formatInstant(dueAt)}#${rowId}`
+
+/** What a row keeps of a message. */
+export const toStoredMessage = ({ envelope, target, attempt }: OutgoingMessage): StoredMessage => {
+  const text = encodeEnvelope(envelope)
+  return { identity: identityOf(envelope), text, bytes: utf8Bytes(text), target, attempt: attempt ?? 1 }
+}
+
+const identityOf = ({ messageId, kind, name, sentAt }: Envelope): EnvelopeIdentity => ({
+  messageId,
+  kind,
+  name,
+  sentAt,
+})
+
+/**
+ * Rows in the order of their keys. A pass reads from the front and touches only what is due, however many rows wait behind;
+ * finding a row is a binary search, and inserting or removing one moves a block of memory (some 10 µs among 100,000 rows).
+ */
+export interface SortedRows<T extends Row> {
+  /** How many rows there are. */
+  size(): number
+  /** The row at a position from 0, in order. */
+  at(position: number): T | undefined
+  find(sortKey: string): T | undefined
+  /** Adds a row whose key is not there yet. */
+  insert(row: T): void
+  /** Removes the row of this key, if there is one. */
+  remove(sortKey: string): void
+}
+
+/** Makes an empty set of rows. */
+export const createSortedRows = <T extends Row>(): SortedRows<T> => {
+  const rows: T[] = []
+  const positionOf = (sortKey: string): number => {
+    let low = 0
+    let high = rows.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const row = rows[middle]
+      if (row !== undefined && row.sortKey < sortKey) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+  return {
+    size: () => rows.length,
+    at: (position) => rows[position],
+    find: (sortKey) => {
+      const row = rows[positionOf(sortKey)]
+      return row?.sortKey === sortKey ? row : undefined
+    },
+    insert: (row) => {
+      rows.splice(positionOf(row.sortKey), 0, row)
+    },
+    remove: (sortKey) => {
+      const position = positionOf(sortKey)
+      if (rows[position]?.sortKey === sortKey) rows.splice(position, 1)
+    },
+  }
+}
+
+/** All that a store in memory holds. */
+export interface MemoryStore {
+  /** A new token of a lease register. */
+  readonly newToken: () => string
+  /** The due rows by shard. */
+  readonly due: Map<number, SortedRows<Row>>
+  /** The dead rows by shard. */
+  readonly dead: Map<number, SortedRows<DeadEntry>>
+}
+
+/** The rows of a shard, made when it has none yet. */
+export const rowsOf = <T extends Row>(shards: Map<number, SortedRows<T>>, shard: number): SortedRows<T> => {
+  const found = shards.get(shard)
+  if (found !== undefined) return found
+  const made = createSortedRows<T>()
+  shards.set(shard, made)
+  return made
+}

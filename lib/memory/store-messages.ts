@@ -1,0 +1,20 @@
+import { contentOf, decodeEnvelope } from '../core/envelope.js'
+import { neverClaimed } from '../core/lease.js'
+import type { OutgoingMessage, StoreOutcome } from '../core/persistence.js'
+import { type MemoryStore, rowsOf, sortKeyOf, toStoredMessage } from './rows.js'
+
+/** Stores one message, unless its key is taken: by the same message, by another, or by a recall. */
+export const storeMessage = (store: MemoryStore, message: OutgoingMessage): StoreOutcome => {
+  const { shard, dueAt, rowId, envelope } = message
+  const rows = rowsOf(store.due, shard)
+  const sortKey = sortKeyOf(message)
+  const found = rows.find(sortKey)
+  if (found === undefined) {
+    const lease = neverClaimed(store.newToken())
+    rows.insert({ shard, dueAt, rowId, sortKey, lease, message: toStoredMessage(message), failures: 0 })
+    return { outcome: 'stored' }
+  }
+  if (found.message === undefined) return { outcome: 'recalled' }
+  const kept = decodeEnvelope(found.message.text, found.message.identity)
+  return { outcome: contentOf(kept) === contentOf(envelope) ? 'duplicate' : 'conflict' }
+}
