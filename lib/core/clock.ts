@@ -6,7 +6,8 @@ export interface Clock {
   /** The present instant, epoch milliseconds. */
   now(): number
   /**
-   * Calls back once, when `now()` has reached `at` (epoch milliseconds), never before; at once if it has already.
+   * Calls back once, when `now()` has reached `at` (epoch milliseconds), never before, and never within this call; as soon
+   * as possible if the instant has passed.
    * @returns a function that cancels the call.
    */
   wakeAt(at: number, callback: () => void): () => void

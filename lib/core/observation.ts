@@ -28,18 +28,25 @@ export type BusEvent =
   /** A due message was published. `latenessMs` is never negative. */
   | { readonly type: 'dispatched'; readonly messageId: string; readonly name: string; readonly latenessMs: number }
   /** Its row was removed. */
-  | { readonly type: 'settled'; readonly messageId: string }
+  | { readonly type: 'settled'; readonly rowId: string }
   /** It was published, but its row could not be removed under its lease: it may go out again, with the same id. */
-  | { readonly type: 'settle-lost'; readonly messageId: string; readonly why: 'gone' | 'lease-lost' | 'failed' }
+  | { readonly type: 'settle-lost'; readonly rowId: string; readonly why: 'gone' | 'lease-lost' | 'failed' }
+  /** A claim could not be given back: the row is free again when its lease has ended. */
+  | {
+      readonly type: 'release-lost'
+      readonly rowId: string
+      readonly why: 'gone' | 'lease-lost' | 'failed'
+      readonly reason: string
+    }
   /** A claim was given back. */
   | {
       readonly type: 'released'
-      readonly messageId: string
+      readonly rowId: string
       readonly published: 'no' | 'perhaps'
       readonly reason: string
     }
   /** A row was given up on. */
-  | { readonly type: 'dead'; readonly messageId: string; readonly reason: string }
+  | { readonly type: 'dead'; readonly rowId: string; readonly reason: string }
   /** The topic takes nothing; due messages wait. */
   | { readonly type: 'topic-down'; readonly reason: string; readonly probe: number; readonly nextProbeAt: number }
   /** The topic takes messages again. */

@@ -202,3 +202,16 @@ export interface DeadRow extends RowAddress {
   readonly diedAt: number
   readonly failures: number
 }
+
+const DELAYING = [
+  'storeOutgoingMessages',
+  'claimDueOutgoingMessages',
+  'deleteOutgoingMessages',
+  'releaseOutgoingMessages',
+  'recallOutgoingMessage',
+  'measureBacklog',
+] as const
+
+/** Whether a persistence has every method that delaying needs. */
+export const canDelay = (persistence: Persistence): persistence is DelayingPersistence =>
+  DELAYING.every((method) => persistence[method] !== undefined)

@@ -1,0 +1,165 @@
+import { type ContextOrigin, type OpenContext, openContext, type RecallResult } from './context.js'
+import { createDispatcher, type Dispatcher } from './dispatch/dispatcher.js'
+import { PostdateError, reasonOf } from './errors.js'
+import { parseHandle } from './handle.js'
+import type { Message, MessageKind } from './message.js'
+import type { SendOptions } from './options.js'
+import { createOutbox, type Receipt, receiptOf } from './outbox.js'
+import { canDelay, type Persistence } from './persistence.js'
+import type { Receiver } from './receiver.js'
+import { handleRecords, type ReceivingOptions } from './receiving.js'
+import { type BusOptions, type BusSettings, settleOptions } from './settings.js'
+import type { IncomingRecord } from './transport.js'
+
+/** Sends messages now or later, and takes them back. */
+export interface Bus {
+  readonly name: string
+  readonly persistence: Persistence
+  /**
+   * Sends a command. Resolves when it is published, or when its row is durable.
+   * @throws PostdateError of the codes `message.*`, `schedule.*`, `options.unknown`, `persistence.*`, `transport.*`,
+   * `bus.stopped`; what failed unsure carries its receipt in `details.receipt`
+   * @example
+   * const { recallHandle } = await bus.send(RemindPayment({ orderId }), { deliverAfter: { days: 3 } })
+   */
+  send(command: Message, options?: SendOptions): Promise<Receipt>
+  /** Publishes an event; otherwise as `send`. */
+  publish(event: Message, options?: SendOptions): Promise<Receipt>
+  /**
+   * Withdraws a scheduled message, from any process. Answers truthfully: claim and recall compare and swap one register.
+   * @throws PostdateError `recall.malformed-handle`, `recall.other-bus`, `persistence.recall-not-supported`, `persistence.*`
+   */
+  recall(recallHandle: string): Promise<RecallResult>
+  /** Opens a context whose sends go out when it is flushed: what `injectBus` gives to a function. */
+  openContext(origin?: ContextOrigin): OpenContext
+  /** Handles records of a queue; answers the ids of those that failed. What a receiver in a Lambda is made of. */
+  handleRecords(
+    records: readonly IncomingRecord[],
+    receiver: Receiver,
+    options?: ReceivingOptions,
+  ): Promise<readonly string[]>
+  /**
+   * For hosts that keep running: receives, and dispatches what is due (unless `sendOnly`), until `stop`. Several instances on
+   * one store share the work.
+   * @throws PostdateError `bus.started-twice`, `bus.stopped`
+   */
+  start(): Promise<void>
+  /** Stops receiving, waits for what is in flight, and gives the rest back. Sends after it are errors. */
+  stop(): Promise<void>
+}
+
+interface Running {
+  readonly stopReceiving: () => Promise<void>
+  readonly stopDispatching: () => Promise<void>
+}
+
+const startReceiving = (bus: Pick<Bus, 'handleRecords'>, settings: BusSettings): (() => Promise<void>) => {
+  const stops = settings.receivers.map(({ receiver, source }) =>
+    source.start((records) => bus.handleRecords(records, receiver)),
+  )
+  return async () => {
+    await Promise.all(stops.map((stop) => stop()))
+  }
+}
+
+const startDispatching = (dispatcher: Dispatcher | undefined): (() => Promise<void>) => {
+  if (dispatcher === undefined) return async () => {}
+  const stopping = new AbortController()
+  const ended = dispatcher.run({ signal: stopping.signal })
+  return async () => {
+    stopping.abort()
+    await ended
+  }
+}
+
+const dispatcherOf = (settings: BusSettings): Dispatcher | undefined => {
+  const { persistence, sendOnly } = settings
+  if (sendOnly || !canDelay(persistence)) return undefined
+  return createDispatcher({ ...settings.dispatch, ...settings, persistence })
+}
+
+/**
+ * Makes a bus of a transport and a persistence. `createBus` of the package does the same with both defaulting to memory.
+ * @throws PostdateError `options.invalid`
+ */
+export const assembleBus = (options: BusOptions): Bus => {
+  const settings = settleOptions(options)
+  const { name, persistence, clock, ids } = settings
+  const dispatcher = dispatcherOf(settings)
+  const outbox = createOutbox(settings, (dueAt) => dispatcher?.expect(dueAt))
+  const sending = new Set<Promise<unknown>>()
+  let state: 'new' | 'started' | 'stopped' = 'new'
+  let running: Running | undefined
+  let stopped: Promise<void> | undefined
+
+  const checkUsable = (attempted: string): void => {
+    if (state === 'stopped') throw new PostdateError('bus.stopped', { bus: name, attempted })
+  }
+
+  const sendOne = async (kind: MessageKind, message: Message, sendOptions: SendOptions): Promise<Receipt> => {
+    const makeId = () => ids.messageId()
+    const order = { kind, message, options: sendOptions, inherited: {}, makeId, requireDurable: false }
+    const prepared = await outbox.prepare(order)
+    const [result] = await outbox.deliver([prepared], 'own')
+    if (result?.ok === false) throw result.error
+    return receiptOf(prepared, 'done')
+  }
+
+  const send = async (kind: MessageKind, message: Message, sendOptions: SendOptions = {}): Promise<Receipt> => {
+    checkUsable(`a ${kind} was sent`)
+    const work = sendOne(kind, message, sendOptions)
+    sending.add(work)
+    try {
+      return await work
+    } finally {
+      sending.delete(work)
+    }
+  }
+
+  const recall = async (recallHandle: string): Promise<RecallResult> => {
+    const { bus, ...address } = parseHandle(recallHandle)
+    if (bus !== name) throw new PostdateError('recall.other-bus', { bus: name, handleBus: bus })
+    if (persistence.recallOutgoingMessage === undefined) {
+      throw new PostdateError('persistence.recall-not-supported', { persistence: persistence.name })
+    }
+    try {
+      const outcome = await persistence.recallOutgoingMessage(address, clock.now())
+      return { outcome, messageId: address.rowId, dueAt: address.dueAt }
+    } catch (cause) {
+      if (cause instanceof PostdateError) throw cause
+      const details = { persistence: persistence.name, operation: `recall ${address.rowId}`, reason: reasonOf(cause) }
+      throw new PostdateError('persistence.unavailable', details, cause)
+    }
+  }
+
+  const stop = async (): Promise<void> => {
+    state = 'stopped'
+    // Handlers that are running may still send through their contexts, so receiving ends before anything else does.
+    await running?.stopReceiving()
+    await Promise.allSettled(sending)
+    await running?.stopDispatching()
+  }
+
+  const bus: Bus = {
+    name,
+    persistence,
+    send: (command, sendOptions) => send('command', command, sendOptions),
+    publish: (event, sendOptions) => send('event', event, sendOptions),
+    recall,
+    openContext: (origin = {}) => openContext(origin, outbox, settings, recall),
+    handleRecords: (records, receiver, receiving) =>
+      handleRecords(records, receiver, settings, bus.openContext, receiving),
+    start: async () => {
+      checkUsable('start()')
+      if (state === 'started') throw new PostdateError('bus.started-twice', { bus: name })
+      state = 'started'
+      if (settings.sendOnly) return
+      running = { stopReceiving: startReceiving(bus, settings), stopDispatching: startDispatching(dispatcher) }
+    },
+    stop: () => {
+      stopped ??= stop()
+      return stopped
+    },
+  }
+  return bus
+}

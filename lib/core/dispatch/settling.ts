@@ -1,0 +1,90 @@
+import { type Clock, sleepUntil } from '../clock.js'
+import { reasonOf } from '../errors.js'
+import type { Observer } from '../observation.js'
+import type { Claim, DelayingPersistence, Release, SettleOutcome } from '../persistence.js'
+
+/** Ends claims: removes published rows, and gives the others back. */
+export interface Settling {
+  /** Removes a published row; resolves when that is done, or can't be done any more. */
+  settle(claim: Claim): Promise<void>
+  /** Gives a claim back, or its row up; resolves as `settle` does. `why` is for the event. */
+  release(release: Release, why: string): Promise<void>
+}
+
+/** The most claims in one call of the store, and the most calls at once: while calls run, the next group gathers. */
+const GROUP_SIZE = 100
+const GROUPS_AT_ONCE = 2
+const RETRY_AFTER_MS = 250
+
+type Answer = SettleOutcome | { readonly outcome: 'failed'; readonly error: unknown }
+
+interface Waiting<T> {
+  readonly item: T
+  readonly resolve: (answer: Answer) => void
+}
+
+const createGroups = <T>(send: (items: readonly T[]) => Promise<readonly SettleOutcome[]>) => {
+  let waiting: Waiting<T>[] = []
+  let running = 0
+  const sendGroup = async (group: readonly Waiting<T>[]): Promise<void> => {
+    try {
+      const answers = await send(group.map(({ item }) => item))
+      for (const [index, { resolve }] of group.entries()) {
+        resolve(answers[index] ?? { outcome: 'failed', error: new Error('the store gave no outcome for it') })
+      }
+    } catch (error) {
+      for (const { resolve } of group) resolve({ outcome: 'failed', error })
+    }
+    running--
+    start()
+  }
+  const start = (): void => {
+    while (running < GROUPS_AT_ONCE && waiting.length > 0) {
+      const group = waiting.slice(0, GROUP_SIZE)
+      waiting = waiting.slice(GROUP_SIZE)
+      running++
+      void sendGroup(group)
+    }
+  }
+  return (item: T): Promise<Answer> =>
+    new Promise((resolve) => {
+      waiting.push({ item, resolve })
+      // The rest of a batch is added in the same turn, and goes in the same call.
+      if (waiting.length === 1) queueMicrotask(start)
+    })
+}
+
+/** Settles and releases in groups. What the store can't do now is tried again while the lease lasts. */
+export const createSettling = (persistence: DelayingPersistence, clock: Clock, observe: Observer): Settling => {
+  const deleteGrouped = createGroups<Claim>((claims) => persistence.deleteOutgoingMessages(claims))
+  const releaseGrouped = createGroups<Release>((releases) => persistence.releaseOutgoingMessages(releases))
+
+  const untilLeaseEnds = async (claim: Claim, attempt: () => Promise<Answer>): Promise<Answer> => {
+    for (;;) {
+      const answer = await attempt()
+      const retryAt = clock.now() + RETRY_AFTER_MS
+      if (answer.outcome !== 'failed' || retryAt >= claim.leaseUntil) return answer
+      await sleepUntil(clock, retryAt)
+    }
+  }
+
+  return {
+    settle: async (claim) => {
+      const answer = await untilLeaseEnds(claim, () => deleteGrouped(claim))
+      const { rowId } = claim
+      if (answer.outcome === 'settled') observe({ type: 'settled', rowId })
+      else observe({ type: 'settle-lost', rowId, why: answer.outcome })
+    },
+    release: async (release, why) => {
+      const { claim, published, dead } = release
+      const answer = await untilLeaseEnds(claim, () => releaseGrouped(release))
+      const { rowId } = claim
+      if (answer.outcome === 'failed') {
+        observe({ type: 'release-lost', rowId, why: 'failed', reason: reasonOf(answer.error) })
+      } else if (answer.outcome !== 'settled') {
+        observe({ type: 'release-lost', rowId, why: answer.outcome, reason: why })
+      } else if (dead !== undefined) observe({ type: 'dead', rowId, reason: dead.reason })
+      else observe({ type: 'released', rowId, published, reason: why })
+    },
+  }
+}

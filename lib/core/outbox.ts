@@ -1,0 +1,197 @@
+import type { Envelope } from './envelope.js'
+import { DelayedDeliveryNotSupported, PostdateError, reasonOf } from './errors.js'
+import { formatHandle } from './handle.js'
+import { shardOf } from './ids.js'
+import type { MessageKind } from './message.js'
+import type { OutgoingMessage } from './persistence.js'
+import { checkSize, type Inherited, prepareEnvelope } from './prepare.js'
+import { publishNow } from './publish-now.js'
+import { resolveDueAt } from './schedule.js'
+import type { BusSettings } from './settings.js'
+
+/** What a sender gets back. */
+export interface Receipt {
+  /** `sent`: published. `scheduled`: its row is durable. `buffered`: goes out when the handler has resolved. */
+  readonly status: 'sent' | 'scheduled' | 'buffered'
+  readonly messageId: string
+  /** When it will be delivered, epoch milliseconds; absent when it goes at once. */
+  readonly dueAt?: number
+  /** Withdraws it, from anywhere and for ever; absent when it goes at once. */
+  readonly recallHandle?: string
+}
+
+/** A message that is ready to go: to the store if it has a row, else to the transport. */
+export interface PreparedMessage {
+  readonly envelope: Envelope
+  readonly row?: OutgoingMessage
+  readonly recallHandle?: string
+}
+
+/** What to prepare. */
+export interface SendOrder {
+  readonly kind: MessageKind
+  readonly message: unknown
+  readonly options: object
+  readonly inherited: Inherited
+  readonly makeId: (content: string) => string
+  /** Refuse a delay on a persistence that a frozen or ended process would lose. */
+  readonly requireDurable: boolean
+}
+
+/** What became of a prepared message; the error carries the receipt. */
+export type DeliveryResult = { readonly ok: true } | { readonly ok: false; readonly error: PostdateError }
+
+/** A hint is worth sending for what is due within this; later rows are found by the scheduled dispatcher. */
+const HINT_WITHIN_MS = 130_000
+
+/** The receipt of a prepared message. */
+export const receiptOf = (prepared: PreparedMessage, status: 'done' | 'buffered'): Receipt => {
+  const { envelope, row, recallHandle } = prepared
+  return {
+    status: status === 'buffered' ? 'buffered' : row === undefined ? 'sent' : 'scheduled',
+    messageId: envelope.messageId,
+    ...(row !== undefined && { dueAt: row.dueAt }),
+    ...(recallHandle !== undefined && { recallHandle }),
+  }
+}
+
+/** The one way out of a bus: everything that is sent is prepared and delivered here. */
+export interface Outbox {
+  /** Checks and builds a message. Nothing is stored or published yet. @throws PostdateError of the codes of section "message" and "schedule" */
+  prepare(order: SendOrder): Promise<PreparedMessage>
+  /** Stores the rows, then publishes what goes at once. One result per message, in order. */
+  deliver(messages: readonly PreparedMessage[], repeated: 'own' | 'derived'): Promise<readonly DeliveryResult[]>
+}
+
+/** Makes the outbox of a bus. `onScheduled` is told of every row's due instant once it is durable. */
+export const createOutbox = (settings: BusSettings, onScheduled: (dueAt: number) => void): Outbox => {
+  const { name: bus, persistence, transport, clock, logger, observe } = settings
+  let warned = false
+
+  const checkDelayable = (name: string, requireDurable: boolean): void => {
+    if (persistence.storeOutgoingMessages === undefined) {
+      throw new DelayedDeliveryNotSupported({ persistence: persistence.name, name })
+    }
+    if (persistence.durable !== false) return
+    if (requireDurable) throw new PostdateError('persistence.not-durable', { persistence: persistence.name, name })
+    if (warned) return
+    warned = true
+    logger.warn(
+      `scheduled messages are kept by the persistence ${persistence.name} and lost when this process ends; ` +
+        'give createBus a durable one, e.g. persistence: dynamoDbPersistence({ tableName })',
+    )
+  }
+
+  const prepare = async (order: SendOrder): Promise<PreparedMessage> => {
+    const now = clock.now()
+    const asked = resolveDueAt(order.options, now, settings.schedule)
+    const dueAt = asked !== undefined && asked > now ? asked : undefined
+    const envelope = await prepareEnvelope({ ...order, dueAt, sentAt: now, middleware: settings.outgoing })
+    const limits = [{ maxBytes: transport.limits.maxMessageBytes, limit: `the transport ${transport.name}` }]
+    if (dueAt === undefined) {
+      checkSize(envelope, dueAt, limits)
+      return { envelope }
+    }
+    checkDelayable(envelope.name, order.requireDurable)
+    const { maxEnvelopeBytes: maxBytes } = persistence
+    if (maxBytes !== undefined) limits.push({ maxBytes, limit: `the persistence ${persistence.name}` })
+    checkSize(envelope, dueAt, limits)
+    const shards = (await persistence.coordination?.readShards())?.write ?? 1
+    const address = { shard: shardOf(envelope.messageId, shards), dueAt, rowId: envelope.messageId }
+    return { envelope, row: { ...address, envelope }, recallHandle: formatHandle({ bus, ...address }) }
+  }
+
+  const storeAll = async (rows: readonly OutgoingMessage[]) => {
+    try {
+      return (await persistence.storeOutgoingMessages?.(rows)) ?? []
+    } catch (cause) {
+      const operation = `store ${rows.length} messages`
+      const error = new PostdateError(
+        'persistence.unavailable',
+        { persistence: persistence.name, operation, reason: reasonOf(cause) },
+        cause,
+      )
+      return rows.map(() => ({ outcome: 'failed', stored: 'unknown', error }) as const)
+    }
+  }
+
+  const hint = async (rows: readonly OutgoingMessage[]): Promise<void> => {
+    const now = clock.now()
+    const near = settings.wakeHint === undefined ? [] : rows.filter((row) => row.dueAt - now <= HINT_WITHIN_MS)
+    const sent = await Promise.allSettled(near.map(({ shard, dueAt }) => settings.wakeHint?.({ shard, dueAt, now })))
+    for (const result of sent) {
+      if (result.status === 'rejected')
+        logger.warn('a wake hint failed; the scheduled dispatcher finds the row', { reason: reasonOf(result.reason) })
+    }
+  }
+
+  const store = async (
+    messages: readonly PreparedMessage[],
+    repeated: 'own' | 'derived',
+  ): Promise<DeliveryResult[]> => {
+    const rows = messages.flatMap(({ row }) => (row === undefined ? [] : [row]))
+    const outcomes = await storeAll(rows)
+    const durable: OutgoingMessage[] = []
+    const results = rows.map((row, index): DeliveryResult => {
+      const { messageId, name } = row.envelope
+      const found = outcomes[index]
+      const about = { messageId, dueAt: row.dueAt }
+      switch (found?.outcome) {
+        case 'stored':
+        case 'duplicate':
+          durable.push(row)
+          observe({ type: 'scheduled', messageId, name, dueAt: row.dueAt })
+          return { ok: true }
+        case 'recalled':
+          if (repeated === 'own') return { ok: false, error: new PostdateError('message.recalled', about) }
+          // A handler that runs again repeats its sends; one that was recalled after the first run stays so.
+          observe({ type: 'send-stayed-recalled', messageId, name })
+          return { ok: true }
+        case 'conflict':
+          return { ok: false, error: new PostdateError('message.id-conflict', about) }
+        case 'failed':
+          return { ok: false, error: found.error }
+        default: {
+          const reason = `it answered ${outcomes.length} outcomes for ${rows.length} messages`
+          const details = { persistence: persistence.name, operation: 'store messages', reason }
+          return { ok: false, error: new PostdateError('persistence.unavailable', details) }
+        }
+      }
+    })
+    for (const { dueAt } of durable) onScheduled(dueAt)
+    await hint(durable)
+    return results
+  }
+
+  const deliver = async (messages: readonly PreparedMessage[], repeated: 'own' | 'derived') => {
+    const rows = messages.filter(({ row }) => row !== undefined)
+    const immediate = messages.filter(({ row }) => row === undefined)
+    const stored = rows.length === 0 ? [] : await store(rows, repeated)
+    // Rows first: what was published can't be taken back, and a flush that fails here is repeated with the same ids.
+    const published = await publishNow(
+      immediate.map(({ envelope }) => envelope),
+      settings,
+    )
+    const byMessage = new Map<PreparedMessage, DeliveryResult | undefined>()
+    for (const [index, message] of rows.entries()) byMessage.set(message, stored[index])
+    for (const [index, message] of immediate.entries()) byMessage.set(message, published[index])
+    return messages.map((message) => {
+      const result = byMessage.get(message)
+      if (result === undefined) throw new TypeError('a message has no result') // a broken port; never with ours
+      return result.ok ? result : { ok: false as const, error: withReceipt(result.error, message) }
+    })
+  }
+
+  return { prepare, deliver }
+}
+
+const withReceipt = (error: PostdateError, message: PreparedMessage): PostdateError => {
+  const { messageId, dueAt, recallHandle } = receiptOf(message, 'done')
+  const receipt = {
+    messageId,
+    ...(dueAt !== undefined && { dueAt }),
+    ...(recallHandle !== undefined && { recallHandle }),
+  }
+  // One error may stand for a whole batch, so each message gets a copy with its own receipt.
+  return new PostdateError(error.code, { ...error.details, receipt }, error.cause ?? error)
+}

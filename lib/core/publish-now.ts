@@ -1,0 +1,78 @@
+import { sleepUntil } from './clock.js'
+import type { Envelope } from './envelope.js'
+import { PostdateError, reasonOf } from './errors.js'
+import { estimateWireBytes, packBatch } from './packing.js'
+import type { BusSettings } from './settings.js'
+import type { Publication, PublishOutcome } from './transport.js'
+
+/** What became of an immediate publication. */
+export type PublishResult = { readonly ok: true } | { readonly ok: false; readonly error: PostdateError }
+
+/** Waits before the second and the third try, in milliseconds. */
+const RETRY_AFTER_MS = [100, 400]
+
+/**
+ * Publishes messages that are not delayed, in batches, each tried three times. One result per message, in order.
+ * A repeat carries the same id, so a receiver that remembers ids sees the message once.
+ */
+export const publishNow = async (
+  envelopes: readonly Envelope[],
+  settings: BusSettings,
+): Promise<readonly PublishResult[]> => {
+  const { transport, clock, observe } = settings
+  const outcomes: (PublishOutcome | undefined)[] = envelopes.map(() => undefined)
+  // A message is tried alone once the request that it was in has been refused whole.
+  let open = envelopes.map((envelope, index) => ({ index, alone: false, bytes: estimateWireBytes(envelope), envelope }))
+  for (let round = 0; open.length > 0; round++) {
+    const again: typeof open = []
+    let rest = open
+    while (rest.length > 0) {
+      const batch = packBatch(rest, transport.limits)
+      rest = rest.slice(batch.length)
+      const answers = await publishSafely(transport, batch)
+      for (const [position, item] of batch.entries()) {
+        const answer = answers[position] ?? missingAnswer
+        outcomes[item.index] = answer
+        if (answer.outcome === 'published') {
+          observe({ type: 'sent', messageId: item.envelope.messageId, name: item.envelope.name })
+        } else if (
+          answer.blames === 'request' ? batch.length > 1 : answer.blames !== 'message' && round < RETRY_AFTER_MS.length
+        ) {
+          again.push({ ...item, alone: item.alone || answer.blames === 'request' })
+        }
+      }
+    }
+    open = again
+    const waitMs = RETRY_AFTER_MS[Math.min(round, RETRY_AFTER_MS.length - 1)] ?? 0
+    if (open.length > 0) await sleepUntil(clock, clock.now() + waitMs)
+  }
+  return envelopes.map(({ messageId }, index) => {
+    const answer = outcomes[index] ?? missingAnswer
+    if (answer.outcome === 'published') return { ok: true }
+    const { reason, published } = answer
+    const isRefusal = answer.blames === 'message' || answer.blames === 'request'
+    const error = isRefusal
+      ? new PostdateError('transport.refused', { transport: transport.name, messageId, reason })
+      : new PostdateError('transport.unavailable', { transport: transport.name, messageId, reason, published })
+    return { ok: false, error }
+  })
+}
+
+const missingAnswer: PublishOutcome = {
+  outcome: 'failed',
+  blames: 'passing',
+  published: 'perhaps',
+  reason: 'the transport gave no outcome for it',
+}
+
+/** Publishes a batch on a transport that may break its word and throw. One outcome per message. */
+export const publishSafely = async (
+  transport: BusSettings['transport'],
+  batch: readonly { readonly envelope: Envelope; readonly delivery?: Publication['delivery'] }[],
+): Promise<readonly PublishOutcome[]> => {
+  try {
+    return await transport.publish(batch.map(({ envelope, delivery = { attempt: 1 } }) => ({ envelope, delivery })))
+  } catch (error) {
+    return batch.map(() => ({ outcome: 'failed', blames: 'topic', published: 'perhaps', reason: reasonOf(error) }))
+  }
+}
