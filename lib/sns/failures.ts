@@ -51,7 +51,8 @@ const TOPIC_CODES: ReadonlySet<string> = new Set([
  * SNS says `InvalidParameter` of messages and of the topic alike. A wrong ARN, or a FIFO topic (it asks for a group), is
  * the topic's fault: no message may die of it.
  */
-const NAMES_THE_TOPIC = /^Invalid parameter: (The )?(TopicArn|TargetArn|MessageGroupId|MessageDeduplicationId)\b/
+const NAMES_THE_TOPIC =
+  /^(Invalid parameter: )?(The )?(topic|TopicArn|TargetArn|MessageGroupId|MessageDeduplicationId)\b/
 
 /** A throttle is told by `429` or by its code, which SNS writes in several ways. */
 const blamesTopic = (code: string, message: string): boolean =>
