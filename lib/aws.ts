@@ -1,0 +1,6 @@
+export type { SnsTransportOptions } from './sns/transport.js'
+export { snsTransport } from './sns/transport.js'
+export type { SqsWakeHintOptions } from './sqs/hint.js'
+export { sqsWakeHint } from './sqs/hint.js'
+export type { SqsSourceOptions } from './sqs/source.js'
+export { sqsSource } from './sqs/source.js'

@@ -1,0 +1,67 @@
+export type { Bus } from './core/bus.js'
+export type { Clock } from './core/clock.js'
+export { sleepUntil, systemClock } from './core/clock.js'
+export type { HandlerContext, MessageContext, RecallResult } from './core/context.js'
+export type { DispatchOptions } from './core/dispatch/dispatcher.js'
+export type { Envelope } from './core/envelope.js'
+export { decodeEnvelope, encodeEnvelope, sameContent } from './core/envelope.js'
+export type { ErrorCode, ErrorContext, ErrorDetails } from './core/errors.js'
+export { DelayedDeliveryNotSupported, isPostdateError, PostdateError } from './core/errors.js'
+export type { Ids } from './core/ids.js'
+export { randomIds } from './core/ids.js'
+export type {
+  Attributes,
+  AttributeValue,
+  Message,
+  MessageAttributes,
+  MessageClass,
+  MessageDefinition,
+  MessageKind,
+  MessageOf,
+} from './core/message.js'
+export { defineCommand, defineEvent } from './core/message.js'
+export type { BusEvent, Logger, Observer } from './core/observation.js'
+export { consoleLogger, silentLogger } from './core/observation.js'
+export type { SendOptions } from './core/options.js'
+export type { Receipt } from './core/outbox.js'
+export type {
+  Backlog,
+  Claim,
+  ClaimRequest,
+  ClaimResult,
+  Coordination,
+  DeadRow,
+  DelayingPersistence,
+  Inspection,
+  OutgoingMessage,
+  Persistence,
+  RecallOutcome,
+  Release,
+  RowAddress,
+  SettleOutcome,
+  ShardCounts,
+  StoreOutcome,
+  WorkerLease,
+} from './core/persistence.js'
+export type { OutgoingDraft, OutgoingMiddleware } from './core/prepare.js'
+export type { Handler, Receiver } from './core/receiver.js'
+export { defineReceiver, handlerFor } from './core/receiver.js'
+export type { DurationParts, ScheduleOptions } from './core/schedule.js'
+export type { BusOptions, StartedReceiver } from './core/settings.js'
+export type {
+  IncomingRecord,
+  MessageSource,
+  Publication,
+  PublishOutcome,
+  Transport,
+  TransportLimits,
+  WakeHint,
+} from './core/transport.js'
+export type { Delivery, ReceivedEnvelope, WireMessage } from './core/wire.js'
+export { fromWire, toWire, wireBytes } from './core/wire.js'
+export type { CreateBusOptions, CreateBusOptions } from './memory/create-bus.js'
+export { createBus, createBus } from './memory/create-bus.js'
+export type { MemoryPersistence, MemoryPersistenceOptions } from './memory/persistence.js'
+export { memoryPersistence } from './memory/persistence.js'
+export type { MemoryTransport, MemoryTransportOptions } from './memory/transport.js'
+export { memoryTransport } from './memory/transport.js'
