@@ -98,7 +98,8 @@ export const assembleBus = (options: BusOptions): Bus => {
 
   const sendOne = async (kind: MessageKind, message: Message, sendOptions: SendOptions): Promise<Receipt> => {
     const makeId = () => ids.messageId()
-    const order = { kind, message, options: sendOptions, inherited: {}, makeId, requireDurable: false }
+    const { requireDurable } = settings
+    const order = { kind, message, options: sendOptions, inherited: {}, makeId, requireDurable }
     const prepared = await outbox.prepare(order)
     const [result] = await outbox.deliver([prepared], 'own')
     if (result?.ok === false) throw result.error

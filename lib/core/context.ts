@@ -59,7 +59,7 @@ export interface OpenContext {
 export interface ContextOrigin {
   /** The message being handled, and by whom; absent in a function that no message called. */
   readonly handling?: { readonly received: ReceivedEnvelope; readonly receiver: string; readonly handler: string }
-  /** Refuse delayed sends on a persistence that isn't durable, as in a Lambda. @default false */
+  /** Refuse delayed sends on a persistence that isn't durable, as in a Lambda. @default that of the bus */
   readonly requireDurable?: boolean
 }
 
@@ -80,7 +80,7 @@ export const openContext = (
   let closed = false
   const occurrences = new Map<string, number>()
   const inherited = inherit(origin)
-  const { handling, requireDurable = false } = origin
+  const { handling, requireDurable = settings.requireDurable } = origin
 
   const makeId = (content: string): string => {
     if (handling === undefined) return settings.ids.messageId()

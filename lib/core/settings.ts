@@ -29,6 +29,11 @@ export interface BusOptions {
   readonly horizonMs?: number
   /** What to do with an instant that has passed: send at once, or refuse. @default 'send' */
   readonly pastDue?: 'send' | 'reject'
+  /**
+   * Refuse every delayed send on a persistence that isn't durable, as in a Lambda, which may be frozen or ended at any time.
+   * @default false; `createBus` sets it inside AWS Lambda
+   */
+  readonly requireDurable?: boolean
   /** A bus that only sends: `start()` receives and dispatches nothing. @default false */
   readonly sendOnly?: boolean
   /** What a started bus receives. @default none */
@@ -84,6 +89,7 @@ export const settleOptions = (options: BusOptions): BusSettings => {
     transport: options.transport,
     persistence: options.persistence,
     outgoing: options.outgoing ?? [],
+    requireDurable: options.requireDurable ?? false,
     sendOnly: options.sendOnly ?? false,
     receivers: options.receivers ?? [],
     wakeHint: options.wakeHint,

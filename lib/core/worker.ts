@@ -7,8 +7,12 @@ import type { Coordination, WorkerLease } from './persistence.js'
 /** How long a worker lease lasts, and how often it is renewed. */
 const WORKER_LEASE_MS = 6_000
 const RENEW_EVERY_MS = 2_000
-/** A newcomer takes over from an owner that stops within this. */
-const TAKE_OVER_MS = 10_000
+/**
+ * A newcomer takes over from an owner that stops within this: two ticks of a one-minute schedule, and 10 s. A tick that
+ * declined because the owner still had that long can be followed by another before the owner stops; with less, the owner
+ * would be gone before the next tick, and what falls due in between would be late.
+ */
+const TAKE_OVER_MS = 130_000
 /** A renewal is fresh for this long: one was missed at most. */
 const FRESH_MS = RENEW_EVERY_MS + 1_000
 /** What the waker sweeps for, and what the last look of a leaving dispatcher is for. */
