@@ -15,13 +15,17 @@ export const recallMessage = (store: MemoryStore, address: RowAddress, now: numb
     }
     return answer
   }
+  const leaveTombstone = () => {
+    const lease = withdrawn(now, store.newToken())
+    rowsOf(store.due, shard).insert({ shard, dueAt, rowId, sortKey, lease, message: undefined, failures: 0 })
+  }
   const dead = store.dead.get(shard)?.find(sortKey)
   if (dead !== undefined) {
     store.dead.get(shard)?.remove(sortKey)
+    leaveTombstone()
     return recallAnswer(dead.lease, now) === 'possibly-delivered' ? 'possibly-delivered' : 'recalled'
   }
   if (dueAt <= now) return 'too-late'
-  const lease = withdrawn(now, store.newToken())
-  rowsOf(store.due, shard).insert({ shard, dueAt, rowId, sortKey, lease, message: undefined, failures: 0 })
+  leaveTombstone()
   return 'not-found'
 }

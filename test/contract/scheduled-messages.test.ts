@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type PersistenceUnderTest, scheduledMessageTests } from '../../lib/testing/scheduled-message-tests.js'
+import { type ContractStore, contractStores, mayBeAbsent, type RunningStore } from './stores.js'
+
+/** Case by store: what actually ran to its end. An empty cell is a promise that nobody checked. */
+const ran = new Map<string, Set<string>>()
+
+const present = contractStores.filter((store) => store.unavailable() === undefined)
+const absent = contractStores.filter((store) => store.unavailable() !== undefined)
+
+const namesOf = (createPersistence: () => Promise<PersistenceUnderTest>) =>
+  scheduledMessageTests(createPersistence).map((one) => ({ ...one, title: `${one.topic}: ${one.name}` }))
+
+const allTitles = namesOf(() => Promise.reject(new Error('only the names are wanted'))).map(({ title }) => title)
+
+const runContract = (store: ContractStore) => {
+  let running: RunningStore | undefined
+  beforeAll(async () => {
+    running = await store.start()
+  })
+  afterAll(async () => {
+    await running?.stop()
+  })
+  const create = () => running?.create() ?? Promise.reject(new Error(`${store.name} has not started`))
+  for (const { title, run } of namesOf(create)) {
+    test(title, async () => {
+      await run()
+      ran.set(title, (ran.get(title) ?? new Set()).add(store.name))
+    })
+  }
+}
+
+for (const store of present) describe(store.name, () => runContract(store))
+
+describe('the contract as a whole', () => {
+  test('no two promises have one name', () => {
+    expect(allTitles.length).toBeGreaterThan(100)
+    expect(allTitles.filter((title, index) => allTitles.indexOf(title) !== index)).toEqual([])
+  })
+
+  test('only emulators that a machine may lack are absent', () => {
+    const wrongly = absent.filter((store) => !mayBeAbsent(store))
+    expect(wrongly.map((store) => `${store.name}: ${store.unavailable()}`)).toEqual([])
+    for (const store of absent) console.log(`the contract did not run on ${store.name}: ${store.unavailable()}`)
+  })
+
+  test('every promise was checked on every store that is present', () => {
+    const empty = allTitles.flatMap((title) =>
+      present.filter((store) => !ran.get(title)?.has(store.name)).map((store) => `${title} × ${store.name}`),
+    )
+    expect(empty).toEqual([])
+    expect(present.map(({ name }) => name)).toContain('memory')
+  })
+})
