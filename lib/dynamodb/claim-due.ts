@@ -1,0 +1,185 @@
+import type { PostdateError } from '../core/errors.js'
+import type { Claim, ClaimRequest, ClaimResult } from '../core/persistence.js'
+import { type Row, readEnvelope } from './attributes.js'
+import { readBodies } from './bodies.js'
+import { type ClaimedRow, claimRows } from './claim-rows.js'
+import { toStoreError } from './failures.js'
+import { finishDeath } from './give-up-row.js'
+import { openReading, readDuePage, readHead, readTail, type ShardReading } from './read-shard.js'
+import { releaseClaims } from './release-claims.js'
+import { runBounded } from './run-bounded.js'
+import type { Table } from './table.js'
+import { writeItems } from './write-items.js'
+
+const OPERATION = 'claim due messages'
+const MOST_QUERIES = 16
+
+/** Errors of single shards or rows, gathered so that what works goes on. */
+interface Pass {
+  readonly table: Table
+  readonly request: ClaimRequest
+  error: PostdateError | undefined
+}
+
+const noteError = (pass: Pass, error: unknown) => {
+  pass.error ??= toStoreError(pass.table, OPERATION, error)
+}
+
+const readEach = (
+  pass: Pass,
+  readings: readonly ShardReading[],
+  read: (table: Table, reading: ShardReading, request: ClaimRequest) => Promise<void>,
+) =>
+  runBounded(readings, MOST_QUERIES, async (reading) => {
+    try {
+      await read(pass.table, reading, pass.request)
+    } catch (error) {
+      // One shard that can't be read harms no other; the next pass tries it again.
+      noteError(pass, error)
+      reading.state = 'done'
+    }
+  })
+
+/** Reads all heads, and then on, evenly, until there are enough rows or none are left. */
+const readShards = async (pass: Pass, readings: readonly ShardReading[]): Promise<void> => {
+  await readEach(pass, readings, readHead)
+  for (;;) {
+    const open = readings.filter(({ state }) => state === 'more')
+    const missing = pass.request.limit - readings.reduce((sum, { claimable }) => sum + claimable.length, 0)
+    if (open.length === 0 || missing <= 0) return
+    // One row more than needed tells, mostly for nothing, whether there is more.
+    const wanted = Math.ceil(missing / open.length) + 1
+    await readEach(pass, open, (table, reading, request) => readDuePage(table, reading, request, wanted))
+  }
+}
+
+/** The oldest rows of all shards, within the limits of the request. Rows of one instant come in the order of the readings. */
+const choose = (readings: readonly ShardReading[], { limit, maxBytes = Number.POSITIVE_INFINITY }: ClaimRequest) => {
+  const rows = readings.flatMap(({ claimable }) => claimable).sort((one, other) => one.dueAt - other.dueAt)
+  const chosen: Row[] = []
+  let bytes = 0
+  for (const row of rows) {
+    if (chosen.length >= limit || (chosen.length > 0 && bytes + row.bytes > maxBytes)) break
+    chosen.push(row)
+    bytes += row.bytes
+  }
+  return { chosen, left: rows.length - chosen.length }
+}
+
+/** Removes tombstones that have done their service, and finishes deaths that broke off. What fails waits for the next pass. */
+const tidy = async ({ table }: Pass, readings: readonly ShardReading[]): Promise<void> => {
+  const spent = readings.flatMap((reading) => reading.spent)
+  const dying = readings.flatMap((reading) => reading.dying)
+  const warn = (what: string, rowId: string, error: unknown) => table.logger.warn(what, { rowId, error: String(error) })
+  if (spent.length > 0) {
+    const results = await writeItems(
+      table,
+      OPERATION,
+      spent.map(({ key, item }) => ({ write: 'delete', key, seen: item.lease?.S ?? '' })),
+    )
+    for (const [index, result] of results.entries())
+      if (result.result === 'failed')
+        warn('a withdrawn row could not be removed', spent[index]?.rowId ?? '', result.error)
+  }
+  await runBounded(dying, MOST_QUERIES, async (row) => {
+    try {
+      await finishDeath(table, row)
+    } catch (error) {
+      warn('a row that was given up is not yet among the dead', row.rowId, error)
+    }
+  })
+}
+
+const toClaim = ({ row, lease, register }: ClaimedRow, bodyText: string | undefined): Claim => ({
+  shard: row.shard,
+  dueAt: row.dueAt,
+  rowId: row.rowId,
+  lease: register,
+  leaseUntil: lease.until,
+  envelope: readEnvelope(row, bodyText),
+  bytes: row.bytes,
+  ...(row.target !== undefined && { target: row.target }),
+  attempt: row.attempt,
+  claims: lease.claims,
+  failures: row.failures,
+})
+
+/** Reads the bodies of claimed rows. Rows whose body can't be read now are given back, for the next pass. */
+const toClaims = async (pass: Pass, won: readonly ClaimedRow[]): Promise<Claim[]> => {
+  const { table, request } = pass
+  try {
+    const bodyOf = await readBodies(
+      table,
+      OPERATION,
+      won.map(({ row }) => row),
+    )
+    return won.map((one) => toClaim(one, bodyOf(one.row)))
+  } catch (error) {
+    noteError(pass, error)
+    const claims = won.map((one) => ({ thick: one.row.content.kind === 'body', claim: toClaim(one, undefined) }))
+    const unread = claims.flatMap(({ thick, claim }) => (thick ? claim : []))
+    // Best effort: a claim that can't be given back ends with its lease.
+    await releaseClaims(
+      table,
+      unread.map((claim) => ({ claim, published: 'no', notBefore: request.now })),
+    )
+    return claims.flatMap(({ thick, claim }) => (thick ? [] : claim))
+  }
+}
+
+const earliest = (instants: readonly (number | undefined)[]): number | undefined => {
+  const known = instants.filter((at) => at !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
+}
+
+/** What a pass over some shards found, and which of them are quiet. */
+export interface DuePass extends ClaimResult {
+  /** The shards in which nothing was to be claimed, and the earliest instant at which that may change. */
+  readonly quiet: ReadonlyMap<number, number | undefined>
+}
+
+const isQuiet = ({ state, claimable }: ShardReading) => state === 'done' && claimable.length === 0
+
+/**
+ * Claims due rows of these shards, oldest first; the order of the shards decides between rows of one instant.
+ *
+ * A shard or a row that fails is left to the next pass, which `nextDueAt` asks for at once, and the logger is told.
+ * @throws PostdateError `persistence.unavailable`, `.access-denied`, `.misconfigured` when nothing could be claimed for that
+ * reason.
+ */
+export const claimDue = async (table: Table, request: ClaimRequest, shards: readonly number[]): Promise<DuePass> => {
+  const pass: Pass = { table, request, error: undefined }
+  const readings = shards.map(openReading)
+  await readShards(pass, readings)
+  const { chosen, left } = choose(readings, request)
+  const more = left > 0 || readings.some(({ state }) => state === 'more')
+  const [claimedRows] = await Promise.all([
+    claimRows(table, chosen, request.now + request.leaseMs),
+    tidy(pass, readings),
+    more
+      ? undefined
+      : readEach(
+          pass,
+          readings.filter(({ state }) => state === 'tail'),
+          readTail,
+        ),
+  ])
+  if (claimedRows.error !== undefined) noteError(pass, claimedRows.error)
+  const claims = await toClaims(pass, claimedRows.won)
+  if (pass.error !== undefined) {
+    if (claims.length === 0) throw pass.error
+    table.logger.warn('a part of the due messages could not be claimed; the next pass tries again', {
+      code: pass.error.code,
+      error: pass.error.message,
+    })
+  }
+  const now = more || pass.error !== undefined ? request.now : undefined
+  return {
+    claims: claims.sort((one, other) => one.dueAt - other.dueAt),
+    nextDueAt: earliest([now, claimedRows.nextDueAt, ...readings.map(({ nextDueAt }) => nextDueAt)]),
+    more,
+    quiet: new Map(
+      pass.error === undefined ? readings.filter(isQuiet).map(({ shard, nextDueAt }) => [shard, nextDueAt]) : [],
+    ),
+  }
+}

@@ -1,0 +1,67 @@
+import { hashText } from '../core/ids.js'
+import { formatInstant, INSTANT_DIGITS } from '../core/lease.js'
+import type { RowAddress } from '../core/persistence.js'
+import { tableSchema } from '../wiring/table.js'
+import type { Item } from './table.js'
+
+/** The key of an item. This file alone knows what keys look like. */
+export interface ItemKey {
+  readonly pk: string
+  readonly sk: string
+}
+
+/** The partition of a shard's due rows: one consistent query at its head finds whatever is overdue, at any age. */
+export const duePartition = (shard: number): string => `due#${shard}`
+
+/** The partition of a shard's dead rows. */
+export const deadPartition = (shard: number): string => `dead#${shard}`
+
+const sortKeyOf = ({ dueAt, rowId }: Omit<RowAddress, 'shard'>): string => `${formatInstant(dueAt)}#${rowId}`
+
+/** The key of a due row. */
+export const dueKey = (address: RowAddress): ItemKey => ({ pk: duePartition(address.shard), sk: sortKeyOf(address) })
+
+/** The key of a dead row: the due row's sort key in the partition of the dead. */
+export const deadKey = (address: RowAddress): ItemKey => ({ pk: deadPartition(address.shard), sk: sortKeyOf(address) })
+
+/** The sort key of a body: two different envelopes of one row never share a body, so none is ever rewritten. */
+export const bodySortKey = (dueAt: number, envelopeText: string): string =>
+  `${formatInstant(dueAt)}#${hashText(envelopeText)}`
+
+/** The key of a row's body. */
+export const bodyKey = (rowId: string, sk: string): ItemKey => ({ pk: `body#${rowId}`, sk })
+
+/** The key of a control item. */
+export const controlKey = (name: 'shards' | 'worker'): ItemKey => ({ pk: 'control', sk: name })
+
+/** Every sort key below this belongs to a row with `dueAt <= dueBefore`, and no other does. */
+export const firstSortKeyAfter = (dueBefore: number): string => formatInstant(Math.floor(dueBefore) + 1)
+
+/** What a sort key says of a row; `undefined` if it is none of ours. */
+export const parseSortKey = (sk: string): Omit<RowAddress, 'shard'> | undefined => {
+  const rowId = sk.slice(INSTANT_DIGITS + 1)
+  const instant = sk.slice(0, INSTANT_DIGITS)
+  if (rowId === '' || sk.charAt(INSTANT_DIGITS) !== '#' || !/^\d+$/.test(instant)) return undefined
+  return { dueAt: Number(instant), rowId }
+}
+
+/** The id of the message that a row delivers: a redelivery's row is named `<messageId>~<receiver>~<attempt>`. */
+export const messageIdOf = (rowId: string): string => {
+  const end = rowId.indexOf('~')
+  return end < 0 ? rowId : rowId.slice(0, end)
+}
+
+/** The key as the SDK takes it. */
+export const toKeyItem = (key: ItemKey): Item => ({
+  [tableSchema.partitionKey]: { S: key.pk },
+  [tableSchema.sortKey]: { S: key.sk },
+})
+
+/** The key of an item that was read. */
+export const keyOfItem = (item: Item): ItemKey => ({
+  pk: item[tableSchema.partitionKey]?.S ?? '',
+  sk: item[tableSchema.sortKey]?.S ?? '',
+})
+
+/** A key as one text, to look items up by. Keys hold no line break. */
+export const keyText = (key: ItemKey): string => `${key.pk}\n${key.sk}`

@@ -1,0 +1,94 @@
+import { QueryCommand, type QueryCommandInput } from '@aws-sdk/client-dynamodb'
+import type { Backlog } from '../core/persistence.js'
+import { readRow } from './attributes.js'
+import { toStoreError } from './failures.js'
+import { isDying } from './give-up-row.js'
+import { deadPartition, duePartition, firstSortKeyAfter } from './keys.js'
+import { runBounded } from './run-bounded.js'
+import type { Item, Table } from './table.js'
+
+const OPERATION = 'measure the backlog'
+const MOST_QUERIES = 8
+
+/** How many rows are read at most for either count: enough to ring an alarm, and at most 250 read units. */
+const MOST_ROWS = 1_000
+
+/** Reads a partition page by page; `onRow` answers whether to go on. */
+const readPartition = async (
+  table: Table,
+  input: Pick<QueryCommandInput, 'KeyConditionExpression' | 'ExpressionAttributeValues' | 'ProjectionExpression'>,
+  onItem: (item: Item) => boolean,
+): Promise<void> => {
+  let after: Item | undefined
+  do {
+    const answer = await table.client.send(
+      new QueryCommand({
+        TableName: table.tableName,
+        ConsistentRead: true,
+        Limit: MOST_ROWS,
+        ...input,
+        ...(after !== undefined && { ExclusiveStartKey: after }),
+      }),
+    )
+    for (const item of answer.Items ?? []) if (!onItem(item)) return
+    after = answer.LastEvaluatedKey
+  } while (after !== undefined)
+}
+
+const measureDue = async (table: Table, shards: readonly number[], now: number) => {
+  let due = 0
+  let capped = false
+  let oldestDueAt: number | undefined
+  await runBounded(shards, MOST_QUERIES, (shard) =>
+    readPartition(
+      table,
+      {
+        KeyConditionExpression: 'pk = :pk AND sk < :bound',
+        ExpressionAttributeValues: { ':pk': { S: duePartition(shard) }, ':bound': { S: firstSortKeyAfter(now) } },
+        ProjectionExpression: 'pk, sk, lease',
+      },
+      (item) => {
+        const row = readRow(item, shard)
+        // Withdrawn rows wait for nothing, and dying ones are counted among the dead soon.
+        if (row === undefined || row.lease?.state === 'r' || isDying(row)) return true
+        oldestDueAt = Math.min(oldestDueAt ?? row.dueAt, row.dueAt)
+        due++
+        capped = due >= MOST_ROWS
+        return !capped
+      },
+    ),
+  )
+  return { due, capped, oldestDueAt }
+}
+
+const countDead = async (table: Table, shards: readonly number[]): Promise<number> => {
+  let dead = 0
+  await runBounded(shards, MOST_QUERIES, (shard) =>
+    readPartition(
+      table,
+      {
+        KeyConditionExpression: 'pk = :pk',
+        ExpressionAttributeValues: { ':pk': { S: deadPartition(shard) } },
+        ProjectionExpression: 'pk, sk, withdrawnAt',
+      },
+      (item) => {
+        if (item.withdrawnAt === undefined) dead++
+        return dead < MOST_ROWS
+      },
+    ),
+  )
+  return dead
+}
+
+/**
+ * Counts what is due and not dispatched, and what is dead.
+ * @throws PostdateError `persistence.unavailable`, `.access-denied`, `.misconfigured`
+ */
+export const measureBacklog = async (table: Table, shards: readonly number[], now: number): Promise<Backlog> => {
+  try {
+    const [due, dead] = await Promise.all([measureDue(table, shards, now), countDead(table, shards)])
+    return { ...due, dead }
+  } catch (error) {
+    throw toStoreError(table, OPERATION, error)
+  }
+}

@@ -1,0 +1,122 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { type Clock, sleepUntil, systemClock } from '../core/clock.js'
+import { PostdateError } from '../core/errors.js'
+import { type Ids, randomIds } from '../core/ids.js'
+import { consoleLogger, type Logger } from '../core/observation.js'
+import type { ClaimRequest, ClaimResult, Coordination, DelayingPersistence, Inspection } from '../core/persistence.js'
+import { claimDue } from './claim-due.js'
+import { createDynamoDbClient } from './client.js'
+import { createCoordination, DEFAULT_SHARDS } from './coordinate.js'
+import { listDead } from './list-dead.js'
+import { measureBacklog } from './measure-backlog.js'
+import { recallMessage } from './recall-message.js'
+import { releaseClaims } from './release-claims.js'
+import { settleClaims } from './settle-claims.js'
+import { createShardChoice } from './shard-choice.js'
+import { storeMessages } from './store-messages.js'
+import type { Batching, Table } from './table.js'
+
+/** Options of the persistence in DynamoDB. */
+export interface DynamoDbPersistenceOptions {
+  /** The table's name; not an ARN, which PartiQL does not take. */
+  readonly tableName: string
+  /** @default a client of the environment's region and credentials, with 3 attempts of 5 s each */
+  readonly client?: DynamoDBClient
+  /** How rows are written; `single` is for stores without PartiQL, and takes some 15 times the CPU. @default 'partiql' */
+  readonly batching?: Batching
+  /** How many slices senders spread the rows over; an integer from 1. @default 8 */
+  readonly writeShards?: number
+  /** Where the tokens of lease registers come from. @default random ones */
+  readonly ids?: Ids
+  /** Judges how old the cached shard counts are, and times retries. @default the machine's */
+  readonly clock?: Clock
+  /** Waits so many milliseconds before a throttled write is tried again. @default by the clock */
+  readonly wait?: (ms: number) => Promise<void>
+  /** Told of what could not be done now and is left to a later pass. @default the console */
+  readonly logger?: Logger
+}
+
+/** A persistence in DynamoDB. */
+export type DynamoDbPersistence = DelayingPersistence & {
+  readonly durable: true
+  readonly maxEnvelopeBytes: number
+  readonly coordination: Coordination
+  readonly inspection: Inspection
+}
+
+/** The largest stored envelope: an item is 400 KB at most, and the row that becomes a dead one needs some of that. */
+const MAX_ENVELOPE_BYTES = 390 * 1024
+
+/** @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html */
+const TABLE_NAME = /^[\w.-]{3,255}$/
+
+const check = ({ tableName, batching, writeShards }: DynamoDbPersistenceOptions): void => {
+  const refuse = (option: string, value: unknown, rule: string) =>
+    new PostdateError('options.invalid', { option, value: String(value), rule })
+  if (typeof tableName !== 'string' || !TABLE_NAME.test(tableName))
+    throw refuse('tableName', tableName, 'a table name is 3 to 255 letters, digits and _ . -')
+  if (batching !== undefined && batching !== 'partiql' && batching !== 'single')
+    throw refuse('batching', batching, "it is 'partiql' or 'single'")
+  if (writeShards !== undefined && !(Number.isSafeInteger(writeShards) && writeShards >= 1))
+    throw refuse('writeShards', writeShards, 'it is an integer from 1')
+}
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, shard) => shard)
+
+/**
+ * Keeps delayed messages in a DynamoDB table, which `DelayedDelivery` of the constructs creates.
+ * @throws PostdateError `options.invalid`
+ * @example
+ * const bus = createBus({ name: 'orders', transport: snsTransport({ topicArn }), persistence: dynamoDbPersistence({ tableName }) })
+ */
+export const dynamoDbPersistence = (options: DynamoDbPersistenceOptions): DynamoDbPersistence => {
+  check(options)
+  const {
+    tableName,
+    batching = 'partiql',
+    writeShards = DEFAULT_SHARDS,
+    ids = randomIds,
+    clock = systemClock,
+  } = options
+  const table: Table = {
+    client: options.client ?? createDynamoDbClient(),
+    tableName,
+    name: `dynamodb:${tableName}`,
+    batching,
+    newToken: ids.token,
+    wait: options.wait ?? ((ms) => sleepUntil(clock, clock.now() + ms)),
+    logger: options.logger ?? consoleLogger,
+  }
+  const coordination = createCoordination(table, writeShards, clock)
+  const choice = createShardChoice()
+  const allShards = async () => upTo((await coordination.readShards()).read)
+
+  const claimDueOutgoingMessages = async (request: ClaimRequest): Promise<ClaimResult> => {
+    const { shards, skippedNextDueAt } =
+      request.shards === undefined
+        ? choice.choose(await coordination.readShards(), request)
+        : { shards: [...new Set(request.shards)], skippedNextDueAt: undefined }
+    for (const shard of shards) choice.forget(shard)
+    const { quiet, ...result } = await claimDue(table, request, choice.rotate(shards))
+    choice.remember(request.now, quiet)
+    if (skippedNextDueAt === undefined) return result
+    return { ...result, nextDueAt: Math.min(result.nextDueAt ?? skippedNextDueAt, skippedNextDueAt) }
+  }
+
+  return {
+    name: table.name,
+    durable: true,
+    maxEnvelopeBytes: MAX_ENVELOPE_BYTES,
+    coordination,
+    inspection: { listDead: async (limit) => listDead(table, await allShards(), limit) },
+    storeOutgoingMessages: (messages) => storeMessages(table, messages),
+    claimDueOutgoingMessages,
+    deleteOutgoingMessages: (claims) => settleClaims(table, claims),
+    releaseOutgoingMessages: (releases) => {
+      for (const { claim } of releases) choice.forget(claim.shard)
+      return releaseClaims(table, releases)
+    },
+    recallOutgoingMessage: (address, now) => recallMessage(table, address, now),
+    measureBacklog: async (now) => measureBacklog(table, await allShards(), now),
+  }
+}

@@ -1,0 +1,7 @@
+/** The table's keys and its TTL attribute, as constructs create them and the persistence uses them. Keys hold text. */
+export const tableSchema = {
+  partitionKey: 'pk',
+  sortKey: 'sk',
+  /** Epoch seconds, as TTL wants them. Only bodies and withdrawn dead rows carry it, never a row that still waits. */
+  timeToLive: 'expiresAt',
+} as const

@@ -1,0 +1,71 @@
+import { DynamoDBClient, type DynamoDBClientConfig, ScanCommand } from '@aws-sdk/client-dynamodb'
+import { createTable } from '../../lib/dynamodb/create-table.js'
+import type { Item } from '../../lib/dynamodb/table.js'
+import { startDynamoDb } from '../../lib/local/emulators/dynamodb.js'
+
+/** A DynamoDB on this machine, on which tests make tables. */
+export interface TestDynamoDb {
+  readonly endpoint: string
+  /** How its tables can be written. */
+  readonly batching: 'partiql' | 'single'
+  /** A client of its own, so that a test may put middleware into it. */
+  client(config?: DynamoDBClientConfig): DynamoDBClient
+  /** Makes an empty table; answers its name. */
+  table(): Promise<string>
+  stop(): Promise<void>
+}
+
+let tables = 0
+
+/** A client for an endpoint of this machine. */
+export const clientOf = (endpoint: string, config: DynamoDBClientConfig = {}): DynamoDBClient =>
+  new DynamoDBClient({
+    endpoint,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    ...config,
+  })
+
+/** Starts an emulator. */
+export const startTestDynamoDb = async (kind?: 'dynoxide' | 'dynalite'): Promise<TestDynamoDb> => {
+  const emulator = await startDynamoDb(kind)
+  const clients: DynamoDBClient[] = []
+  const client = (config?: DynamoDBClientConfig) => {
+    const made = clientOf(emulator.endpoint, config)
+    clients.push(made)
+    return made
+  }
+  const owner = client()
+  return {
+    endpoint: emulator.endpoint,
+    batching: emulator.batching,
+    client,
+    table: async () => {
+      const name = `table-${++tables}`
+      await createTable(owner, name)
+      return name
+    },
+    stop: async () => {
+      for (const one of clients) one.destroy()
+      await emulator.stop()
+    },
+  }
+}
+
+/** All items of a table whose partition key begins so, in no order that counts. */
+export const readAll = async (client: DynamoDBClient, tableName: string, prefix = ''): Promise<Item[]> => {
+  const items: Item[] = []
+  let after: Item | undefined
+  do {
+    const answer = await client.send(
+      new ScanCommand({
+        TableName: tableName,
+        ConsistentRead: true,
+        ...(after !== undefined && { ExclusiveStartKey: after }),
+      }),
+    )
+    items.push(...(answer.Items ?? []))
+    after = answer.LastEvaluatedKey
+  } while (after !== undefined)
+  return items.filter(({ pk }) => pk?.S?.startsWith(prefix))
+}
