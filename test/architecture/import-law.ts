@@ -28,7 +28,7 @@ export const importLaw: Readonly<Record<string, AreaLaw>> = {
   operations: { areas: ['core', 'wiring', ...stores], packages: aws, node: true },
   constructs: { areas: ['wiring'], packages: ['aws-cdk-lib', 'constructs'], node: true },
   testing: { areas: ['core', 'memory'], packages: [], node: false },
-  local: { areas: ['wiring'], packages: [...aws, 'fauxqs', 'dynalite'], node: true },
+  local: { areas: ['wiring'], packages: [...aws, '@cloud-copilot/iam-simulate', 'fauxqs', 'dynalite'], node: true },
   lambdas: {
     areas: ['core', 'wiring', ...stores, 'lambda'],
     packages: [...aws, '@middy/core', 'aws-lambda'],
