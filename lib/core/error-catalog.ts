@@ -10,6 +10,9 @@ interface Entry {
 
 const list = (names: readonly string[]) => names.join(', ')
 
+/** An instant as text; one that no Date can hold, as its number. */
+const instant = (at: number) => (Math.abs(at) <= 8.64e15 ? new Date(at).toISOString() : `${at} ms`)
+
 /** The catalog itself; codes are stable. */
 export const errorCatalog = {
   'schedule.two-forms': {
@@ -31,12 +34,12 @@ export const errorCatalog = {
   },
   'schedule.beyond-horizon': {
     message: (d: { dueAt: number; limitAt: number; horizonMs: number }) =>
-      `the message would be due at ${new Date(d.dueAt).toISOString()}, beyond the horizon of ${d.horizonMs} ms, which ends at ${new Date(d.limitAt).toISOString()}`,
+      `the message would be due at ${instant(d.dueAt)}, beyond the horizon of ${d.horizonMs} ms, which ends at ${instant(d.limitAt)}`,
     help: 'Choose an earlier time, or raise the bus option horizonMs.',
   },
   'schedule.in-the-past': {
     message: (d: { dueAt: number; now: number }) =>
-      `the message was due at ${new Date(d.dueAt).toISOString()}, ${d.now - d.dueAt} ms ago, and the bus refuses past times`,
+      `the message was due at ${instant(d.dueAt)}, ${d.now - d.dueAt} ms ago, and the bus refuses past times`,
     help: "Choose a time to come, or set the bus option pastDue to 'send'.",
   },
   'options.unknown': {
@@ -72,12 +75,12 @@ export const errorCatalog = {
   },
   'message.id-conflict': {
     message: (d: { messageId: string; dueAt: number }) =>
-      `the messageId ${d.messageId} is taken by a message with other content, due at ${new Date(d.dueAt).toISOString()}`,
+      `the messageId ${d.messageId} is taken by a message with other content, due at ${instant(d.dueAt)}`,
     help: 'Use one id for one message. To change a scheduled message, recall it and send another.',
   },
   'message.recalled': {
     message: (d: { messageId: string; dueAt: number }) =>
-      `the message ${d.messageId} due at ${new Date(d.dueAt).toISOString()} was recalled, and stays so`,
+      `the message ${d.messageId} due at ${instant(d.dueAt)} was recalled, and stays so`,
     help: 'Nothing was stored. Send it under a new messageId if it is wanted after all.',
   },
   'bus.stopped': {
@@ -94,8 +97,8 @@ export const errorCatalog = {
     help: 'Await every ctx.send and ctx.publish before the handler returns.',
   },
   'persistence.delayed-delivery-not-supported': {
-    message: (d: { persistence: string; name: string }) =>
-      `${d.name} can't be delayed: the persistence ${d.persistence} keeps no outgoing messages`,
+    message: (d: { persistence: string; name: string; missing: readonly string[] }) =>
+      `${d.name} can't be delayed: the persistence ${d.persistence} does not keep messages until they are due; it lacks ${list(d.missing)}`,
     help: 'Give createBus a persistence that does, e.g. dynamoDbPersistence({ tableName }), or send without a delay.',
   },
   'persistence.recall-not-supported': {
@@ -116,7 +119,7 @@ export const errorCatalog = {
   'persistence.access-denied': {
     message: (d: { persistence: string; operation: string; reason: string }) =>
       `${d.persistence} may not ${d.operation}: ${d.reason}`,
-    help: 'Grant the function what it needs: delivery.connect(fn) or delivery.grantSend(fn) in the CDK app.',
+    help: 'Grant the function what it needs in the CDK app: delivery.connect(fn) or delivery.grantSend(fn), and delivery.grantRecall(fn) for recalls.',
   },
   'persistence.misconfigured': {
     message: (d: { persistence: string; operation: string; reason: string }) =>
@@ -154,5 +157,29 @@ export const errorCatalog = {
   'receiver.duplicate-handler': {
     message: (d: { name: string; receiver: string }) => `the receiver ${d.receiver} has two handlers for ${d.name}`,
     help: 'Register one; a failure of either would run both again.',
+  },
+  'receiver.subscription-mismatch': {
+    message: (d: {
+      receiver: string
+      expectedReceiver: string
+      withoutHandler: readonly string[]
+      withoutSubscription: readonly string[]
+    }) =>
+      [
+        `the receiver ${d.receiver} and the subscription of its queue differ`,
+        ...(d.receiver === d.expectedReceiver ? [] : [`the queue belongs to the receiver ${d.expectedReceiver}`]),
+        ...(d.withoutHandler.length === 0 ? [] : [`subscribed without a handler: ${list(d.withoutHandler)}`]),
+        ...(d.withoutSubscription.length === 0 ? [] : [`handled but not subscribed: ${list(d.withoutSubscription)}`]),
+      ].join('; '),
+    help: 'Make the messages of the MessageReceiver construct and the handlers of createReceiver the same, and deploy both.',
+  },
+  'environment.missing-variable': {
+    message: (d: { variable: string }) => `the environment variable ${d.variable} is missing`,
+    help: 'Connect the function in the CDK app: delivery.connect(fn).',
+  },
+  'environment.invalid-variable': {
+    message: (d: { variable: string; value: string; rule: string }) =>
+      `the environment variable ${d.variable} is ${d.value}: ${d.rule}`,
+    help: 'Leave the variables of Postdate to the constructs: delivery.connect(fn).',
   },
 } as const satisfies Record<string, Entry>

@@ -41,6 +41,9 @@ export const LEASE_MARGIN_MS = 5_000
 /** The digits of an instant in keys and registers, so that text order is time order (up to the year 33658). */
 export const INSTANT_DIGITS = 15
 
+/** The latest instant that keys and registers can hold, epoch milliseconds. */
+export const LATEST_INSTANT = 10 ** INSTANT_DIGITS - 1
+
 /** The longest register ever written, in bytes: rows are measured with it, so that a claim can't make a thin row thick. */
 export const LONGEST_LEASE_BYTES = INSTANT_DIGITS + 1 + 1 + 1 + 6 + 1 + 11
 

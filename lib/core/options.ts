@@ -37,6 +37,9 @@ const checkMap = (where: string, value: unknown): void => {
   const refuse = (name: string, rule: string) => new PostdateError('message.invalid-attributes', { where, name, rule })
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw refuse('*', `it is ${describeValue(value)}, not an object`)
+  const prototype: unknown = Object.getPrototypeOf(value)
+  // The entries of a Map, say, would be lost.
+  if (prototype !== Object.prototype && prototype !== null) throw refuse('*', 'it is no plain object')
   for (const [name, item] of Object.entries(value)) {
     if (name === '') throw refuse('""', 'a name must not be empty')
     const plain = item === null || ['string', 'boolean'].includes(typeof item) || Number.isFinite(item)
@@ -46,13 +49,20 @@ const checkMap = (where: string, value: unknown): void => {
 
 const MESSAGE_ID = /^[\w.:/@+=-]{1,128}$/
 /** What SNS and SQS refuse in an attribute. */
-const isUnsendable = (character: string) => character < ' ' || character === '\ufffe' || character === '\uffff'
+const isUnsendable = (character: string) =>
+  character < ' ' || character === '\ufffe' || character === '\uffff' || /\p{Surrogate}/u.test(character)
 
 /**
  * Checks what can be checked of send options before anything is built.
- * @throws PostdateError `options.unknown`, `message.invalid-id`, `message.invalid-attributes`
+ * @throws PostdateError `options.invalid`, `options.unknown`, `message.invalid-id`, `message.invalid-attributes`
  */
-export const checkSendOptions = (options: object): void => {
+export const checkSendOptions = (options: unknown): void => {
+  if (typeof options !== 'object' || options === null)
+    throw new PostdateError('options.invalid', {
+      option: 'the send options',
+      value: describeValue(options),
+      rule: 'they must be an object',
+    })
   for (const name of Object.keys(options)) {
     if ((KNOWN as readonly string[]).includes(name)) continue
     const nearest = nearestWord(name, KNOWN)
@@ -66,7 +76,7 @@ export const checkSendOptions = (options: object): void => {
   if (correlationId !== undefined) {
     const good = typeof correlationId === 'string' && correlationId !== '' && correlationId.length <= 256
     if (!good || [...correlationId].some(isUnsendable)) {
-      const rule = 'it must be text of 1 to 256 characters without control characters'
+      const rule = 'it must be text of 1 to 256 characters without control characters and halves of pairs'
       throw new PostdateError('message.invalid-attributes', { where: 'options', name: 'correlationId', rule })
     }
   }

@@ -3,7 +3,8 @@ import { DelayedDeliveryNotSupported, PostdateError, reasonOf } from './errors.j
 import { formatHandle } from './handle.js'
 import { shardOf } from './ids.js'
 import type { MessageKind } from './message.js'
-import type { OutgoingMessage } from './persistence.js'
+import { checkSendOptions } from './options.js'
+import { missingMethods, type OutgoingMessage } from './persistence.js'
 import { checkSize, type Inherited, prepareEnvelope } from './prepare.js'
 import { publishNow } from './publish-now.js'
 import { resolveDueAt } from './schedule.js'
@@ -69,9 +70,9 @@ export const createOutbox = (settings: BusSettings, onScheduled: (dueAt: number)
   let warned = false
 
   const checkDelayable = (name: string, requireDurable: boolean): void => {
-    if (persistence.storeOutgoingMessages === undefined) {
-      throw new DelayedDeliveryNotSupported({ persistence: persistence.name, name })
-    }
+    const missing = missingMethods(persistence)
+    // One that could store but not claim would take the message and never let it go.
+    if (missing.length > 0) throw new DelayedDeliveryNotSupported({ persistence: persistence.name, name, missing })
     if (persistence.durable !== false) return
     if (requireDurable) throw new PostdateError('persistence.not-durable', { persistence: persistence.name, name })
     if (warned) return
@@ -82,8 +83,23 @@ export const createOutbox = (settings: BusSettings, onScheduled: (dueAt: number)
     )
   }
 
+  const unavailable = (operation: string, cause: unknown): PostdateError => {
+    if (cause instanceof PostdateError) return cause
+    const details = { persistence: persistence.name, operation, reason: reasonOf(cause) }
+    return new PostdateError('persistence.unavailable', details, cause)
+  }
+
+  const readWriteShards = async (): Promise<number> => {
+    try {
+      return (await persistence.coordination?.readShards())?.write ?? 1
+    } catch (cause) {
+      throw unavailable('read the shard counts', cause)
+    }
+  }
+
   const prepare = async (order: SendOrder): Promise<PreparedMessage> => {
     const now = clock.now()
+    checkSendOptions(order.options)
     const asked = resolveDueAt(order.options, now, settings.schedule)
     const dueAt = asked !== undefined && asked > now ? asked : undefined
     const envelope = await prepareEnvelope({ ...order, dueAt, sentAt: now, middleware: settings.outgoing })
@@ -96,8 +112,7 @@ export const createOutbox = (settings: BusSettings, onScheduled: (dueAt: number)
     const { maxEnvelopeBytes: maxBytes } = persistence
     if (maxBytes !== undefined) limits.push({ maxBytes, limit: `the persistence ${persistence.name}` })
     checkSize(envelope, dueAt, limits)
-    const shards = (await persistence.coordination?.readShards())?.write ?? 1
-    const address = { shard: shardOf(envelope.messageId, shards), dueAt, rowId: envelope.messageId }
+    const address = { shard: shardOf(envelope.messageId, await readWriteShards()), dueAt, rowId: envelope.messageId }
     return { envelope, row: { ...address, envelope }, recallHandle: formatHandle({ bus, ...address }) }
   }
 
@@ -105,12 +120,7 @@ export const createOutbox = (settings: BusSettings, onScheduled: (dueAt: number)
     try {
       return (await persistence.storeOutgoingMessages?.(rows)) ?? []
     } catch (cause) {
-      const operation = `store ${rows.length} messages`
-      const error = new PostdateError(
-        'persistence.unavailable',
-        { persistence: persistence.name, operation, reason: reasonOf(cause) },
-        cause,
-      )
+      const error = unavailable(`store ${rows.length} messages`, cause)
       return rows.map(() => ({ outcome: 'failed', stored: 'unknown', error }) as const)
     }
   }
@@ -118,7 +128,9 @@ export const createOutbox = (settings: BusSettings, onScheduled: (dueAt: number)
   const hint = async (rows: readonly OutgoingMessage[]): Promise<void> => {
     const now = clock.now()
     const near = settings.wakeHint === undefined ? [] : rows.filter((row) => row.dueAt - now <= HINT_WITHIN_MS)
-    const sent = await Promise.allSettled(near.map(({ shard, dueAt }) => settings.wakeHint?.({ shard, dueAt, now })))
+    const sent = await Promise.allSettled(
+      near.map(async ({ shard, dueAt }) => settings.wakeHint?.({ shard, dueAt, now })),
+    )
     for (const result of sent) {
       if (result.status === 'rejected')
         logger.warn('a wake hint failed; the scheduled dispatcher finds the row', { reason: reasonOf(result.reason) })
@@ -167,25 +179,34 @@ export const createOutbox = (settings: BusSettings, onScheduled: (dueAt: number)
     const rows = messages.filter(({ row }) => row !== undefined)
     const immediate = messages.filter(({ row }) => row === undefined)
     const stored = rows.length === 0 ? [] : await store(rows, repeated)
-    // Rows first: what was published can't be taken back, and a flush that fails here is repeated with the same ids.
-    const published = await publishNow(
-      immediate.map(({ envelope }) => envelope),
-      settings,
-    )
+    // Rows first: what was published can't be taken back, and whoever fails to store its rows will send it all again.
+    const refused = stored.find((result) => !result.ok)
+    const published = refused
+      ? immediate.map(() => refused)
+      : await publishNow(
+          immediate.map(({ envelope }) => envelope),
+          settings,
+        )
     const byMessage = new Map<PreparedMessage, DeliveryResult | undefined>()
-    for (const [index, message] of rows.entries()) byMessage.set(message, stored[index])
-    for (const [index, message] of immediate.entries()) byMessage.set(message, published[index])
+    for (const [index, message] of rows.entries()) byMessage.set(message, withReceipt(stored[index], message))
+    for (const [index, message] of immediate.entries())
+      byMessage.set(message, refused ?? withReceipt(published[index], message))
     return messages.map((message) => {
       const result = byMessage.get(message)
       if (result === undefined) throw new TypeError('a message has no result') // a broken port; never with ours
-      return result.ok ? result : { ok: false as const, error: withReceipt(result.error, message) }
+      return result
     })
   }
 
   return { prepare, deliver }
 }
 
-const withReceipt = (error: PostdateError, message: PreparedMessage): PostdateError => {
+/** Nothing of the sender's is there: a handle would be that of the message that is. */
+const WITHOUT_RECEIPT: readonly string[] = ['message.id-conflict', 'message.recalled']
+
+const withReceipt = (result: DeliveryResult | undefined, message: PreparedMessage): DeliveryResult | undefined => {
+  if (result === undefined || result.ok || WITHOUT_RECEIPT.includes(result.error.code)) return result
+  const { error } = result
   const { messageId, dueAt, recallHandle } = receiptOf(message, 'done')
   const receipt = {
     messageId,
@@ -193,5 +214,5 @@ const withReceipt = (error: PostdateError, message: PreparedMessage): PostdateEr
     ...(recallHandle !== undefined && { recallHandle }),
   }
   // One error may stand for a whole batch, so each message gets a copy with its own receipt.
-  return new PostdateError(error.code, { ...error.details, receipt }, error.cause ?? error)
+  return { ok: false, error: new PostdateError(error.code, { ...error.details, receipt }, error.cause ?? error) }
 }

@@ -212,6 +212,10 @@ const DELAYING = [
   'measureBacklog',
 ] as const
 
+/** The methods that delaying needs and a persistence lacks. */
+export const missingMethods = (persistence: Persistence): readonly string[] =>
+  DELAYING.filter((method) => persistence[method] === undefined)
+
 /** Whether a persistence has every method that delaying needs. */
 export const canDelay = (persistence: Persistence): persistence is DelayingPersistence =>
-  DELAYING.every((method) => persistence[method] !== undefined)
+  missingMethods(persistence).length === 0

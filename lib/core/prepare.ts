@@ -1,7 +1,6 @@
 import { contentOf, type Envelope, toJsonText, utf8Bytes } from './envelope.js'
 import { PostdateError } from './errors.js'
 import type { Attributes, Message, MessageKind } from './message.js'
-import { checkSendOptions } from './options.js'
 import { findNotPlain } from './plain-json.js'
 import { describeValue } from './schedule.js'
 import { toWire, wireBytes } from './wire.js'
@@ -33,7 +32,8 @@ const NAME = /^[\w./:-]{1,256}$/
 const checkMessage = (message: unknown): Message => {
   const refuse = (rule: string, value: unknown) =>
     new PostdateError('message.invalid', { rule, value: describeValue(value) })
-  if (typeof message !== 'object' || message === null) throw refuse('a message is an object', message)
+  if (typeof message !== 'object' || message === null || Array.isArray(message))
+    throw refuse('a message is an object', message)
   const { $name, $version } = message as Partial<Message>
   if (typeof $name !== 'string' || !NAME.test($name)) {
     throw refuse('$name must be 1 to 256 letters, digits and _ . / : -', $name)
@@ -62,8 +62,8 @@ const checkHeaders = (headers: Readonly<Record<string, unknown>>): void => {
 
 /**
  * Makes the envelope of a message: checks it, inherits, runs the middleware once. `makeId` is asked for the id when the
- * sender gave none, with the content that it may be made from.
- * @throws PostdateError `message.invalid`, `message.not-plain-json`, `message.invalid-attributes`, `message.invalid-id`, `options.unknown`
+ * sender gave none, with the content that it may be made from; in the same turn as this call. The options were checked.
+ * @throws PostdateError `message.invalid`, `message.not-plain-json`, `message.invalid-attributes`
  */
 export const prepareEnvelope = async (order: {
   readonly kind: MessageKind
@@ -76,19 +76,19 @@ export const prepareEnvelope = async (order: {
   readonly makeId: (content: string) => string
 }): Promise<Envelope> => {
   const { kind, options, dueAt, sentAt, inherited } = order
-  checkSendOptions(options)
   const message = checkMessage(order.message)
   const given = options as Partial<Envelope>
   const attributes = { ...given.attributes }
   const stickyAttributes = { ...inherited.stickyAttributes, ...given.stickyAttributes }
   const content = { kind, name: message.$name, body: toBody(message), attributes }
   const correlationId = given.correlationId ?? inherited.correlationId
+  // Before anything is waited for: sends that run side by side get their ids in the order of their calls, in every run.
+  const messageId = given.messageId ?? order.makeId(contentOf(content))
   const headers: Record<string, string> = {}
   for (const middleware of order.middleware) {
     await middleware({ kind, message, attributes, stickyAttributes, correlationId, dueAt, headers })
   }
   checkHeaders(headers)
-  const messageId = given.messageId ?? order.makeId(contentOf(content))
   return {
     ...content,
     messageId,

@@ -1,4 +1,5 @@
 import { PostdateError } from './errors.js'
+import { LATEST_INSTANT } from './lease.js'
 
 /** A duration in parts; they are added up. A day is 86,400,000 ms, whatever a clock on a wall does that day. */
 export interface DurationParts {
@@ -41,6 +42,7 @@ export const describeValue = (value: unknown): string => {
   if (value instanceof Date)
     return Number.isNaN(value.getTime()) ? 'an invalid Date' : `the Date ${value.toISOString()}`
   if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
+  if (typeof value === 'function') return 'a function'
   if (typeof value === 'bigint') return `${value}n`
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object'
   return String(value)
@@ -107,7 +109,7 @@ export const resolveDueAt = (options: object, now: number, rules: ScheduleRules)
     throw new PostdateError('schedule.missing-value', { form, value: String(value) })
   }
   const dueAt = form === 'deliverAfter' ? afterDuration(value, now) : atInstant(value)
-  const limitAt = now + rules.horizonMs
+  const limitAt = Math.min(now + rules.horizonMs, LATEST_INSTANT)
   if (dueAt > limitAt)
     throw new PostdateError('schedule.beyond-horizon', { dueAt, limitAt, horizonMs: rules.horizonMs })
   if (dueAt < now && rules.pastDue === 'reject') throw new PostdateError('schedule.in-the-past', { dueAt, now })
