@@ -11,7 +11,11 @@ export const estimateStoredBytes = (
   storedBytes: number,
   { messageId, name, correlationId }: Pick<Envelope, 'messageId' | 'name' | 'correlationId'>,
   target = '',
-): number => storedBytes + messageId.length + name.length * 2 + target.length + correlationId.length * 3 + FIXED_BYTES
+): number => {
+  // Ids of ours are plain letters, but those of senders in other languages may be anything.
+  const identity = utf8Bytes(messageId) + utf8Bytes(name) * 2 + utf8Bytes(target) + utf8Bytes(correlationId)
+  return storedBytes + identity + FIXED_BYTES
+}
 
 /** An upper bound of a message's bytes on the wire. */
 export const estimateWireBytes = (envelope: Envelope): number => {
