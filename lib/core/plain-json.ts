@@ -12,6 +12,9 @@ const step = (path: string, key: string | number): string => {
   return path === '' ? key : `${path}.${key}`
 }
 
+/** Deeper than any message, and far from where `JSON.stringify` runs out of stack. */
+const DEEPEST = 500
+
 const whatIs = (value: object): string => {
   const name = Object.getPrototypeOf(value)?.constructor?.name
   return typeof name === 'string' && name !== '' ? `an instance of ${name}` : 'no plain object'
@@ -23,6 +26,7 @@ const inspect = (value: unknown, path: string, above: readonly object[]): NotPla
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : found(String(value))
   if (typeof value !== 'object') return found(typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`)
   if (above.includes(value)) return found('a cycle')
+  if (above.length >= DEEPEST) return found(`nested deeper than ${DEEPEST} levels`)
   const within = [...above, value]
   if (Array.isArray(value)) {
     // `entries()` visits holes too, which JSON would turn into null.
@@ -36,6 +40,8 @@ const inspect = (value: unknown, path: string, above: readonly object[]): NotPla
   const isTop = above.length === 0
   if (!isTop && prototype !== Object.prototype && prototype !== null) return found(whatIs(value))
   if ('toJSON' in value) return found('an object with toJSON')
+  if (Object.getOwnPropertySymbols(value).some((key) => Object.prototype.propertyIsEnumerable.call(value, key)))
+    return found('an object with a symbol as a key')
   for (const [key, item] of Object.entries(value)) {
     // A property that is undefined is left out by JSON and means the same: optional properties are written that way.
     const bad = item === undefined ? undefined : inspect(item, step(path, key), within)
@@ -46,6 +52,6 @@ const inspect = (value: unknown, path: string, above: readonly object[]): NotPla
 
 /**
  * The first place in a message that would not survive JSON as it is: functions, symbols, BigInt, NaN, cycles, dates, maps,
- * class instances, holes. The message itself may be an instance of a class. `undefined`: all of it is plain.
+ * class instances, holes, symbols as keys. The message itself may be an instance of a class. `undefined`: all of it is plain.
  */
 export const findNotPlain = (message: object): NotPlain | undefined => inspect(message, '', [])
