@@ -1,3 +1,8 @@
+export { createDynamoDbClient } from './dynamodb/client.js'
+export { createTable } from './dynamodb/create-table.js'
+export type { DynamoDbPersistence, DynamoDbPersistenceOptions } from './dynamodb/persistence.js'
+export { dynamoDbPersistence } from './dynamodb/persistence.js'
+export type { Batching } from './dynamodb/table.js'
 export type { SnsTransportOptions } from './sns/transport.js'
 export { snsTransport } from './sns/transport.js'
 export type { SqsWakeHintOptions } from './sqs/hint.js'
