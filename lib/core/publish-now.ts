@@ -20,7 +20,7 @@ export const publishNow = async (
   settings: BusSettings,
 ): Promise<readonly PublishResult[]> => {
   const { transport, clock, observe } = settings
-  const outcomes: (PublishOutcome | undefined)[] = envelopes.map(() => undefined)
+  const outcomes: PublishOutcome[] = envelopes.map(() => missingAnswer)
   // A message is tried alone once the request that it was in has been refused whole.
   let open = envelopes.map((envelope, index) => ({ index, alone: false, bytes: estimateWireBytes(envelope), envelope }))
   for (let round = 0; open.length > 0; round++) {
@@ -32,7 +32,7 @@ export const publishNow = async (
       const answers = await publishSafely(transport, batch)
       for (const [position, item] of batch.entries()) {
         const answer = answers[position] ?? missingAnswer
-        outcomes[item.index] = answer
+        outcomes[item.index] = round === 0 ? answer : rememberUnsure(outcomes[item.index], answer)
         if (answer.outcome === 'published') {
           observe({ type: 'sent', messageId: item.envelope.messageId, name: item.envelope.name })
         } else if (
@@ -50,13 +50,20 @@ export const publishNow = async (
     const answer = outcomes[index] ?? missingAnswer
     if (answer.outcome === 'published') return { ok: true }
     const { reason, published } = answer
-    const isRefusal = answer.blames === 'message' || answer.blames === 'request'
+    // What may have gone out in an earlier try is unsure, whatever the last one says.
+    const isRefusal = published === 'no' && (answer.blames === 'message' || answer.blames === 'request')
     const error = isRefusal
       ? new PostdateError('transport.refused', { transport: transport.name, messageId, reason })
       : new PostdateError('transport.unavailable', { transport: transport.name, messageId, reason, published })
     return { ok: false, error }
   })
 }
+
+/** A try that surely failed says nothing of the one before it. */
+const rememberUnsure = (before: PublishOutcome | undefined, answer: PublishOutcome): PublishOutcome =>
+  before?.outcome === 'failed' && answer.outcome === 'failed' && before.published === 'perhaps'
+    ? { ...answer, published: 'perhaps' }
+    : answer
 
 const missingAnswer: PublishOutcome = {
   outcome: 'failed',
@@ -65,13 +72,16 @@ const missingAnswer: PublishOutcome = {
   reason: 'the transport gave no outcome for it',
 }
 
-/** Publishes a batch on a transport that may break its word and throw. One outcome per message. */
+/** Publishes a batch on a transport that may break its word: throw, or leave outcomes out. One outcome per message. */
 export const publishSafely = async (
   transport: BusSettings['transport'],
   batch: readonly { readonly envelope: Envelope; readonly delivery?: Publication['delivery'] }[],
 ): Promise<readonly PublishOutcome[]> => {
   try {
-    return await transport.publish(batch.map(({ envelope, delivery = { attempt: 1 } }) => ({ envelope, delivery })))
+    const outcomes = await transport.publish(
+      batch.map(({ envelope, delivery = { attempt: 1 } }) => ({ envelope, delivery })),
+    )
+    return batch.map((_, index) => outcomes[index] ?? missingAnswer)
   } catch (error) {
     return batch.map(() => ({ outcome: 'failed', blames: 'topic', published: 'perhaps', reason: reasonOf(error) }))
   }
