@@ -108,7 +108,8 @@ export const openContext = (
     recall: async (recallHandle) => {
       const buffered = buffer.find((prepared) => prepared.recallHandle === recallHandle)
       if (buffered?.row === undefined) return recallStored(recallHandle)
-      buffer = buffer.filter((prepared) => prepared !== buffered)
+      // An own messageId may be in the buffer several times: it is one message, and is taken back as one.
+      buffer = buffer.filter((prepared) => prepared.recallHandle !== recallHandle)
       return { outcome: 'recalled', messageId: buffered.envelope.messageId, dueAt: buffered.row.dueAt }
     },
   }
