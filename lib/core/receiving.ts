@@ -19,7 +19,8 @@ const readRecord = (record: IncomingRecord): { received: ReceivedEnvelope; messa
   try {
     const received = fromWire(record)
     const message: unknown = JSON.parse(record.body)
-    if (typeof message !== 'object' || message === null) throw new SyntaxError('its body is no JSON object')
+    if (typeof message !== 'object' || message === null || Array.isArray(message))
+      throw new SyntaxError('its body is no JSON object')
     return { received, message: message as Message }
   } catch (error) {
     throw new PostdateError('receiver.unreadable-record', { recordId: record.recordId, rule: reasonOf(error) }, error)
@@ -54,6 +55,7 @@ const handleRecord = async (record: IncomingRecord, receiver: Receiver, settings
  * Handles a batch of records, each on its own: one that is unreadable, unknown or whose handler throws fails alone. A
  * record has succeeded once its handler has resolved and everything it sent is durable.
  * @returns the ids of the records that failed, to be delivered again; all others are to be acknowledged.
+ * @throws PostdateError `options.invalid` when nothing could be handled at that concurrency
  */
 export const handleRecords = async (
   records: readonly IncomingRecord[],
@@ -62,6 +64,11 @@ export const handleRecords = async (
   open: ContextOpener,
   { concurrency = 10 }: ReceivingOptions = {},
 ): Promise<readonly string[]> => {
+  // With no worker at all every record would be acknowledged unhandled.
+  if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
+    const rule = 'it must be an integer from 1'
+    throw new PostdateError('options.invalid', { option: 'concurrency', value: String(concurrency), rule })
+  }
   const failed: string[] = []
   const waiting = records.values()
   const work = async () => {
