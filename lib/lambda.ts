@@ -1,0 +1,5 @@
+export type { CreateReceiverOptions, SqsBatchHandler, SqsBatchResponse, SqsEvent } from './lambda/create-receiver.js'
+export { createReceiver } from './lambda/create-receiver.js'
+export type { BusMiddleware, BusRequest } from './lambda/inject-bus.js'
+export { injectBus } from './lambda/inject-bus.js'
+export type { Environment, InvocationContext } from './lambda/invocation.js'
