@@ -26,8 +26,10 @@ export interface HintContent {
 interface SentHint {
   /** When SQS shows it, epoch milliseconds; the request's own time makes it later, never earlier. */
   readonly visibleAt: number
+  /** Whether its request may have left; until then it serves whatever it is in time for. */
+  hasBegun: boolean
   /** Resolves when it is sent or has failed. */
-  readonly sent: Promise<void>
+  sent: Promise<void>
 }
 
 const HINT_TIMEOUT_MS = 1000
@@ -59,25 +61,32 @@ export const sqsWakeHint = (options: SqsWakeHintOptions): WakeHint => {
     }
   }
 
+  /** Begins after the calls of the present turn, so that the rows of one flush that are due at once share it. */
+  const begin = async (hint: SentHint, content: HintContent, delaySeconds: number): Promise<void> => {
+    await Promise.resolve()
+    hint.hasBegun = true
+    if (await send(content, delaySeconds)) return
+    // A failed hint serves nobody: the next row sends its own.
+    const current = hintsOfShard.get(content.shard) ?? []
+    hintsOfShard.set(
+      content.shard,
+      current.filter((one) => one !== hint),
+    )
+  }
+
   return async ({ shard, dueAt, now }) => {
     const delaySeconds = hintDelaySeconds(dueAt, now)
     if (delaySeconds === undefined) return
-    const hints = (hintsOfShard.get(shard) ?? []).filter(({ visibleAt }) => visibleAt > now)
+    // Those that serve still: what is visible may have been looked at before this row was stored.
+    const hints = (hintsOfShard.get(shard) ?? []).filter(({ visibleAt, hasBegun }) => visibleAt > now || !hasBegun)
     hintsOfShard.set(shard, hints)
-    const serving = hints.find(({ visibleAt }) => hintServes(visibleAt, dueAt, now))
+    const isDueAtOnce = delaySeconds === 0
+    const serving = hints.find(
+      ({ visibleAt }) => hintServes(visibleAt, dueAt, now) || (isDueAtOnce && visibleAt <= now),
+    )
     if (serving !== undefined) return serving.sent
-    const hint: SentHint = {
-      visibleAt: now + delaySeconds * 1000,
-      sent: send({ shard, dueAt }, delaySeconds).then((isSent) => {
-        // A failed hint serves nobody: the next row sends its own.
-        const current = hintsOfShard.get(shard) ?? []
-        if (!isSent)
-          hintsOfShard.set(
-            shard,
-            current.filter((one) => one !== hint),
-          )
-      }),
-    }
+    const hint: SentHint = { visibleAt: now + delaySeconds * 1000, hasBegun: false, sent: Promise.resolve() }
+    hint.sent = begin(hint, { shard, dueAt }, delaySeconds)
     hints.push(hint)
     return hint.sent
   }

@@ -7,10 +7,10 @@ import type { MessageSource } from '../core/transport.js'
 import { readSqsMessage } from './record.js'
 
 /** Handles a batch and answers the ids of the records that failed. */
-export type OnBatch = Parameters<MessageSource['start']>[0]
+type OnBatch = Parameters<MessageSource['start']>[0]
 
 /** What one poller works with. */
-export interface PollerOptions {
+interface PollerOptions {
   readonly queueUrl: string
   readonly client: SQSClient
   readonly waitTimeSeconds: number
