@@ -1,7 +1,8 @@
 import { decodeEnvelope } from '../core/envelope.js'
 import { claimableFrom, claimed, formatLease, LEASE_MARGIN_MS } from '../core/lease.js'
 import type { Claim, ClaimRequest, ClaimResult } from '../core/persistence.js'
-import type { MemoryStore, Row, SortedRows, StoredMessage } from './rows.js'
+import type { MemoryStore, Row, StoredMessage } from './rows.js'
+import type { SortedRows } from './sorted-rows.js'
 
 /**
  * Whether a recalled row has done its service: it keeps a store that is still in flight from arriving after the recall was
@@ -11,19 +12,19 @@ const isSpent = (row: Row, now: number) => row.lease.state === 'r' && row.dueAt 
 
 /** The rows of several shards in the order of their due instants. */
 function* oldestFirst(shards: readonly SortedRows<Row>[]): Generator<Row> {
-  const positions = shards.map(() => 0)
+  const readers = shards.map((rows) => rows.values())
+  const heads = readers.map((reader) => reader.next().value)
   for (;;) {
     let oldest: Row | undefined
     let from = 0
-    for (const [index, rows] of shards.entries()) {
-      const row = rows.at(positions[index] ?? 0)
+    for (const [index, row] of heads.entries()) {
       if (row === undefined || (oldest !== undefined && oldest.sortKey <= row.sortKey)) continue
       oldest = row
       from = index
     }
     if (oldest === undefined) return
-    positions[from] = (positions[from] ?? 0) + 1
     yield oldest
+    heads[from] = readers[from]?.next().value
   }
 }
 

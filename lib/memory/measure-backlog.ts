@@ -7,9 +7,8 @@ export const measureBacklog = (store: MemoryStore, now: number): Backlog => {
   let due = 0
   let oldestDueAt: number | undefined
   for (const rows of store.due.values()) {
-    for (let position = 0; ; position++) {
-      const row = rows.at(position)
-      if (row === undefined || row.dueAt > now) break
+    for (const row of rows.values()) {
+      if (row.dueAt > now) break
       if (row.message === undefined) continue
       due++
       if (oldestDueAt === undefined || row.dueAt < oldestDueAt) oldestDueAt = row.dueAt
@@ -34,9 +33,9 @@ const toDeadRow = (entry: DeadEntry): DeadRow => ({
 export const listDead = (store: MemoryStore, limit: number): readonly DeadRow[] => {
   const entries: DeadEntry[] = []
   for (const rows of store.dead.values()) {
-    for (let position = 0; position < limit; position++) {
-      const entry = rows.at(position)
-      if (entry === undefined) break
+    let taken = 0
+    for (const entry of rows.values()) {
+      if (taken++ >= limit) break
       entries.push(entry)
     }
   }

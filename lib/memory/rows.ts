@@ -1,6 +1,7 @@
 import { type Envelope, type EnvelopeIdentity, encodeEnvelope, utf8Bytes } from '../core/envelope.js'
 import { formatInstant, type Lease } from '../core/lease.js'
 import type { OutgoingMessage, RowAddress } from '../core/persistence.js'
+import { createSortedRows, type SortedRows } from './sorted-rows.js'
 
 /** What a row keeps of its message: text, so that nothing is shared by reference with whoever stored or claimed it. */
 export interface StoredMessage {
@@ -46,53 +47,6 @@ const identityOf = ({ messageId, kind, name, sentAt }: Envelope): EnvelopeIdenti
   name,
   sentAt,
 })
-
-/**
- * Rows in the order of their keys. A pass reads from the front and touches only what is due, however many rows wait behind;
- * finding a row is a binary search, and inserting or removing one moves a block of memory (some 10 µs among 100,000 rows).
- */
-export interface SortedRows<T extends Row> {
-  /** How many rows there are. */
-  size(): number
-  /** The row at a position from 0, in order. */
-  at(position: number): T | undefined
-  find(sortKey: string): T | undefined
-  /** Adds a row whose key is not there yet. */
-  insert(row: T): void
-  /** Removes the row of this key, if there is one. */
-  remove(sortKey: string): void
-}
-
-/** Makes an empty set of rows. */
-export const createSortedRows = <T extends Row>(): SortedRows<T> => {
-  const rows: T[] = []
-  const positionOf = (sortKey: string): number => {
-    let low = 0
-    let high = rows.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      const row = rows[middle]
-      if (row !== undefined && row.sortKey < sortKey) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
-  return {
-    size: () => rows.length,
-    at: (position) => rows[position],
-    find: (sortKey) => {
-      const row = rows[positionOf(sortKey)]
-      return row?.sortKey === sortKey ? row : undefined
-    },
-    insert: (row) => {
-      rows.splice(positionOf(row.sortKey), 0, row)
-    },
-    remove: (sortKey) => {
-      const position = positionOf(sortKey)
-      if (rows[position]?.sortKey === sortKey) rows.splice(position, 1)
-    },
-  }
-}
 
 /** All that a store in memory holds. */
 export interface MemoryStore {

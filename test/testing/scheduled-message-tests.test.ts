@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest'
+import { memoryPersistence } from '../../lib/memory/persistence.js'
+import { type PersistenceUnderTest, scheduledMessageTests } from '../../lib/testing/scheduled-message-tests.js'
+import { faultyPersistences } from './faulty-persistences.js'
+
+/** What fails on a persistence: the promise, and what the error says. */
+const failuresOf = async (createPersistence: () => PersistenceUnderTest) => {
+  const failures: { title: string; message: string }[] = []
+  for (const { topic, name, run } of scheduledMessageTests(async () => createPersistence())) {
+    await run().catch((error: unknown) => failures.push({ title: `${topic}: ${name}`, message: String(error) }))
+  }
+  return failures
+}
+
+describe('the contract tests', () => {
+  test('find nothing wrong with the persistence in memory', async () => {
+    expect(await failuresOf(memoryPersistence)).toEqual([])
+  })
+
+  test.each(faultyPersistences)('find a persistence that $fault', async ({ make }) => {
+    const titles = (await failuresOf(make)).map(({ title }) => title)
+    // The histories compare with a model and would find almost anything; a promise of its own has to find it too.
+    expect(titles.filter((title) => !title.startsWith('histories'))).not.toEqual([])
+  })
+
+  test('print what was expected and what was found', async () => {
+    const failures = await failuresOf(() => ({ ...memoryPersistence(), recallOutgoingMessage: async () => 'recalled' }))
+    const failure = failures.find(({ title }) => title.includes('an unknown address is too-late'))
+    expect(failure?.message).toBe('Error: the answer\nexpected: "too-late"\nfound: "recalled"')
+  })
+
+  test('ask for parts that a persistence lacks, unless told that it lacks them', async () => {
+    const make = async () => {
+      const { coordination: _, inspection: __, ...rest } = memoryPersistence()
+      return rest
+    }
+    const failed = async (tests: ReturnType<typeof scheduledMessageTests>) => {
+      const results = await Promise.allSettled(tests.map(({ run }) => run()))
+      return results.filter(({ status }) => status === 'rejected').length
+    }
+    expect(await failed(scheduledMessageTests(make))).toBeGreaterThan(10)
+    expect(await failed(scheduledMessageTests(make, { without: ['coordination', 'inspection'] }))).toBe(0)
+  })
+})
