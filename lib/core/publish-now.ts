@@ -3,7 +3,7 @@ import type { Envelope } from './envelope.js'
 import { PostdateError, reasonOf } from './errors.js'
 import { estimateWireBytes, packBatch } from './packing.js'
 import type { BusSettings } from './settings.js'
-import type { Publication, PublishOutcome } from './transport.js'
+import type { Publication, PublishOutcome, Transport } from './transport.js'
 
 /** What became of an immediate publication. */
 export type PublishResult = { readonly ok: true } | { readonly ok: false; readonly error: PostdateError }
@@ -29,7 +29,7 @@ export const publishNow = async (
     while (rest.length > 0) {
       const batch = packBatch(rest, transport.limits)
       rest = rest.slice(batch.length)
-      const answers = await publishSafely(transport, batch)
+      const answers = await publishSafely((publications) => transport.publish(publications), batch)
       for (const [position, item] of batch.entries()) {
         const answer = answers[position] ?? missingAnswer
         outcomes[item.index] = round === 0 ? answer : rememberUnsure(outcomes[item.index], answer)
@@ -74,13 +74,11 @@ const missingAnswer: PublishOutcome = {
 
 /** Publishes a batch on a transport that may break its word: throw, or leave outcomes out. One outcome per message. */
 export const publishSafely = async (
-  transport: BusSettings['transport'],
+  publish: Transport['publish'],
   batch: readonly { readonly envelope: Envelope; readonly delivery?: Publication['delivery'] }[],
 ): Promise<readonly PublishOutcome[]> => {
   try {
-    const outcomes = await transport.publish(
-      batch.map(({ envelope, delivery = { attempt: 1 } }) => ({ envelope, delivery })),
-    )
+    const outcomes = await publish(batch.map(({ envelope, delivery = { attempt: 1 } }) => ({ envelope, delivery })))
     return batch.map((_, index) => outcomes[index] ?? missingAnswer)
   } catch (error) {
     return batch.map(() => ({ outcome: 'failed', blames: 'topic', published: 'perhaps', reason: reasonOf(error) }))

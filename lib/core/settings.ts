@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from './clock.js'
-import type { DispatchOptions } from './dispatch/dispatcher.js'
+import type { DispatchOptions } from './dispatch/dispatch-options.js'
 import { PostdateError } from './errors.js'
 import { type Ids, randomIds } from './ids.js'
 import { consoleLogger, guardObserver, type Logger, type Observer } from './observation.js'

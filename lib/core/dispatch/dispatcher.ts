@@ -4,28 +4,12 @@ import { LEASE_MARGIN_MS } from '../lease.js'
 import type { Observer } from '../observation.js'
 import type { ClaimResult, DelayingPersistence } from '../persistence.js'
 import type { Transport } from '../transport.js'
+import { awaitAnswer } from './await-answer.js'
+import { type DispatchOptions, settleDispatchOptions } from './dispatch-options.js'
 import { createHand } from './hand.js'
 import { createSettling } from './settling.js'
 import { createSleep } from './sleep.js'
 import { watchTopic } from './topic-health.js'
-
-/** How a dispatcher works; every default suits a Lambda of 256 MB and a process that shares its host. */
-export interface DispatchOptions {
-  /** How often it looks at the due rows, at least. @default 1,000 */
-  readonly pollMs?: number
-  /** How far ahead it claims, so as to publish at the exact millisecond. @default 1,000 */
-  readonly lookAheadMs?: number
-  /** How long a claim lasts; more than the margin and the time-out of a publish together. @default 30,000 */
-  readonly leaseMs?: number
-  /** The transport's own time-out of a publish; no publish starts that could outlast its lease. @default 5,000 */
-  readonly publishTimeoutMs?: number
-  /** The most claims in hand. @default 1,000 */
-  readonly maxInHand?: number
-  /** The most bytes of envelopes in hand; one message is always allowed. @default 32 MiB */
-  readonly maxInHandBytes?: number
-  /** The most publish requests at once. @default 8 */
-  readonly maxPublishing?: number
-}
 
 /** What a dispatcher works with. */
 export interface DispatcherParts extends DispatchOptions {
@@ -61,27 +45,24 @@ const CLAIM_AHEAD_MS = 250
 const SHORTEST_GAP_MS = 50
 /** The most rows claimed by one look: the next one runs while these are published. */
 const CLAIM_LIMIT = 250
-/** A full hand claims again once it has room for one write request of the store. */
+/** A full hand claims again once it has room for one write request of the store, and this share of its bytes. */
 const WORTH_CLAIMING = 25
-
-const NOTHING: ClaimResult = { claims: [], nextDueAt: undefined, more: false }
+const WORTH_CLAIMING_SHARE = 4
+const LEAVING = 'the dispatcher is leaving'
 
 /**
  * Makes a dispatcher.
- * @throws PostdateError `options.invalid` when the lease is too short for a publish
+ * @throws PostdateError `options.invalid` when an option is out of its range, or the lease too short for a publish
  */
 export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
   const { persistence, transport, clock, observe } = parts
-  const { pollMs = 1_000, leaseMs = 30_000, publishTimeoutMs = 5_000 } = parts
-  const { maxInHand = 1_000, maxInHandBytes = 32 * 1024 * 1024, maxPublishing = 8 } = parts
-  const shortestLeaseMs = LEASE_MARGIN_MS + publishTimeoutMs + (parts.lookAheadMs ?? 1_000)
-  if (leaseMs <= shortestLeaseMs) {
-    const rule = `it must exceed margin, publish time-out and look-ahead together, ${shortestLeaseMs}`
-    throw new PostdateError('options.invalid', { option: 'leaseMs', value: String(leaseMs), rule })
-  }
+  const options = settleDispatchOptions(parts)
+  const { pollMs, leaseMs, publishTimeoutMs, maxInHand, maxInHandBytes, maxPublishing } = options
+  /** A claim that takes longer than this comes too late to be published. */
+  const usefulMs = leaseMs - LEASE_MARGIN_MS - publishTimeoutMs
   const sleep = createSleep(clock)
   const health = watchTopic(clock, observe)
-  const settling = createSettling(persistence, clock, observe)
+  const settling = createSettling({ persistence, clock, observe, storeTimeoutMs: usefulMs })
   const hand = createHand({
     transport,
     settling,
@@ -93,61 +74,74 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
     onRoom: () => onRoom(),
   })
   let expectedAt: number | undefined
+  let lookedAt = Number.NEGATIVE_INFINITY
   let running = false
-  let isWaitingForRoom = false
+  let waitsFor: 'time' | 'room' | 'empty hand' = 'time'
 
   const onRoom = (): void => {
-    if (isWaitingForRoom && roomFor(clock.now()) > 0) sleep.nudge()
+    if (waitsFor === 'room' && roomFor(clock.now()) > 0) sleep.nudge()
+    if (waitsFor === 'empty hand' && hand.size().claims === 0) sleep.nudge()
   }
 
   /** How many rows may be claimed now: one batch while the topic is probed. */
   const roomFor = (now: number): number => {
     const { claims, bytes } = hand.size()
     const probeAt = health.nextProbeAt()
-    if (probeAt === undefined) {
-      const room = bytes < maxInHandBytes ? maxInHand - claims : 0
-      return room >= Math.min(WORTH_CLAIMING, maxInHand) ? Math.min(room, CLAIM_LIMIT) : 0
-    }
-    return now >= probeAt && claims === 0 ? transport.limits.maxBatchMessages : 0
+    if (probeAt !== undefined) return now >= probeAt && claims === 0 ? transport.limits.maxBatchMessages : 0
+    const isHeavy = claims > 0 && maxInHandBytes - bytes < maxInHandBytes / WORTH_CLAIMING_SHARE
+    const room = isHeavy ? 0 : maxInHand - claims
+    return room >= Math.min(WORTH_CLAIMING, maxInHand) ? Math.min(room, CLAIM_LIMIT) : 0
   }
 
-  const look = async (run: DispatchRun, now: number, limit: number): Promise<ClaimResult> => {
-    const { lookAheadMs = parts.lookAheadMs ?? 1_000, shards } = run
+  const look = async (run: DispatchRun, now: number, limit: number): Promise<ClaimResult | undefined> => {
+    const { lookAheadMs = options.lookAheadMs, shards } = run
     const maxBytes = maxInHandBytes - hand.size().bytes
-    const generation = health.generation()
     expectedAt = undefined
+    lookedAt = now
     try {
       // While a topic is probed, rows that are not yet due could only be claimed to be given back.
-      const dueBefore = health.nextProbeAt() === undefined ? now + lookAheadMs : now
+      const dueBefore = health.nextProbeAt() === undefined ? now + Math.min(lookAheadMs, usefulMs - 1) : now
       const request = { now, dueBefore, limit, maxBytes, leaseMs, ...(shards !== undefined && { shards }) }
-      const result = await persistence.claimDueOutgoingMessages(request)
+      const result = await awaitAnswer(
+        clock,
+        now + usefulMs,
+        () => persistence.claimDueOutgoingMessages(request),
+        ({ claims }) => hand.add(claims, 'they were claimed too late to be published'),
+      )
       observe({ type: 'pass', claimed: result.claims.length, more: result.more, nextDueAt: result.nextDueAt })
-      // The topic may have gone down in the meantime: then these would be one more burst against it.
-      const wentDown = health.nextProbeAt() !== undefined && health.generation() !== generation
-      hand.add(result.claims, wentDown ? 'the topic went down' : undefined)
+      hand.add(result.claims, run.signal.aborted ? LEAVING : undefined)
       return result
     } catch (error) {
       const code = isPostdateError(error) ? error.code : 'persistence.unavailable'
       observe({ type: 'pass-failed', code, reason: reasonOf(error) })
-      return { ...NOTHING, nextDueAt: now + pollMs }
+      return undefined
     }
   }
 
-  /** When to look again, given the last look. */
-  const nextLookAt = (startedAt: number, { claims, more, nextDueAt }: ClaimResult): number => {
+  const nearestKnown = ({ nextDueAt }: ClaimResult): number =>
+    Math.min(nextDueAt ?? Number.POSITIVE_INFINITY, expectedAt ?? Number.POSITIVE_INFINITY)
+
+  /** When to look again, given the last look; `undefined`: it failed. */
+  const nextLookAt = (startedAt: number, found: ClaimResult | undefined): number => {
     const now = clock.now()
+    if (found === undefined) return Math.max(now + SHORTEST_GAP_MS, startedAt + pollMs)
+    const isClaimed = found.claims.length > 0
     const probeAt = health.nextProbeAt()
-    if (probeAt !== undefined) return Math.max(now, probeAt)
-    if (more && claims.length > 0) return now
-    if (more) return now + SHORTEST_GAP_MS
-    const known = Math.min(nextDueAt ?? Number.POSITIVE_INFINITY, expectedAt ?? Number.POSITIVE_INFINITY)
-    return Math.min(startedAt + pollMs, Math.max(now + SHORTEST_GAP_MS, known - CLAIM_AHEAD_MS))
+    // A probe that found nothing to send with is no probe: then the due instants tell.
+    if (probeAt !== undefined && (isClaimed || now < probeAt)) return Math.max(now, probeAt)
+    if (found.more) return isClaimed ? now : now + SHORTEST_GAP_MS
+    return Math.max(
+      now,
+      Math.min(startedAt + pollMs, Math.max(now + SHORTEST_GAP_MS, nearestKnown(found) - CLAIM_AHEAD_MS)),
+    )
   }
 
-  const isIdle = ({ more, nextDueAt }: ClaimResult, leaveWhenIdleMs: number | undefined): boolean => {
-    if (leaveWhenIdleMs === undefined || more || hand.size().claims > 0) return false
-    return (health.nextProbeAt() ?? nextDueAt ?? Number.POSITIVE_INFINITY) > clock.now() + leaveWhenIdleMs
-  }
+  /** Whether, as far as this look could see, nothing falls due soon. */
+  const isQuiet = (found: ClaimResult | undefined, leaveWhenIdleMs: number | undefined): boolean =>
+    found !== undefined &&
+    leaveWhenIdleMs !== undefined &&
+    !found.more &&
+    nearestKnown(found) > clock.now() + leaveWhenIdleMs
 
   const loop = async (run: DispatchRun): Promise<void> => {
     while (!run.signal.aborted) {
@@ -155,16 +149,20 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
       const limit = roomFor(startedAt)
       if (limit <= 0) {
         // A claim that ends nudges; a topic that is down is probed in time.
-        isWaitingForRoom = true
+        waitsFor = 'room'
         await sleep.until(Math.max(startedAt + SHORTEST_GAP_MS, health.nextProbeAt() ?? startedAt + pollMs), run.signal)
-        isWaitingForRoom = false
         continue
       }
+      const wasEmpty = hand.size().claims === 0
       const found = await look(run, startedAt, limit)
       if (run.signal.aborted) return
-      // An idle dispatcher leaves only with an empty hand, so what it waits for first is the end of its claims.
-      if (run.leaveWhenIdleMs !== undefined && !found.more && found.claims.length === 0) await hand.emptied()
-      if (isIdle(found, run.leaveWhenIdleMs)) return
+      const mayLeave = isQuiet(found, run.leaveWhenIdleMs)
+      if (mayLeave && hand.size().claims === 0) {
+        // What was in hand may have been given back for a moment, and this look could not know.
+        if (wasEmpty) return
+        continue
+      }
+      waitsFor = mayLeave ? 'empty hand' : 'time'
       await sleep.until(nextLookAt(startedAt, found), run.signal)
     }
   }
@@ -180,7 +178,7 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
       running = true
       try {
         await loop(run)
-        hand.giveBack('the dispatcher is leaving')
+        hand.giveBack(LEAVING)
         await hand.emptied()
       } finally {
         running = false
@@ -188,7 +186,8 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
     },
     expect: (dueAt) => {
       expectedAt = Math.min(expectedAt ?? dueAt, dueAt)
-      sleep.notLaterThan(dueAt - CLAIM_AHEAD_MS)
+      // Many sends at once make one look, not one each.
+      if (waitsFor !== 'room') sleep.notLaterThan(Math.max(dueAt - CLAIM_AHEAD_MS, lookedAt + SHORTEST_GAP_MS))
     },
   }
 }

@@ -6,6 +6,7 @@ import { estimateStoredBytes, packBatch } from '../packing.js'
 import type { Claim } from '../persistence.js'
 import { publishSafely } from '../publish-now.js'
 import type { PublishOutcome, Transport } from '../transport.js'
+import { awaitAnswer } from './await-answer.js'
 import type { Settling } from './settling.js'
 import type { TopicHealth } from './topic-health.js'
 
@@ -55,6 +56,9 @@ const PASSING_WAIT_MS = 2_000
 /** A row whose claims ended so often without settle or release is published alone: it may be what ends them. */
 const CLAIMS_BEFORE_ALONE = 5
 
+/** A transport ends a publish at its own time-out; one that does not is given up so much later. */
+const ANSWER_GRACE_MS = 1_000
+
 /** Makes an empty hand. */
 export const createHand = (parts: HandParts): Hand => {
   const { transport, settling, health, clock, observe } = parts
@@ -94,8 +98,8 @@ export const createHand = (parts: HandParts): Hand => {
   }
 
   const giveBack = (why: string): void => {
-    for (const { claim } of waiting.splice(0)) void release(claim, 'no', 0, why)
     cancelTimer()
+    for (const { claim } of waiting.splice(0)) void release(claim, 'no', 0, why)
   }
 
   const countFailure = ({ claim }: HeldClaim, published: 'no' | 'perhaps', reason: string) => {
@@ -104,20 +108,29 @@ export const createHand = (parts: HandParts): Hand => {
     return release(claim, published, FAILURE_WAIT_MS[failures - 1] ?? 0, reason, failures)
   }
 
-  const conclude = (held: HeldClaim, outcome: PublishOutcome, generation: number, batchSize: number): void => {
+  /** What the outcomes of a batch tell of the topic. */
+  const judgeTopic = (outcomes: readonly PublishOutcome[], generation: number): void => {
+    const failed = outcomes.flatMap((one) => (one.outcome === 'failed' ? [one] : []))
+    // A topic that refuses a message for what it holds has taken the request in.
+    const isUp = failed.length < outcomes.length || failed.some(({ blames }) => ['message', 'request'].includes(blames))
+    if (isUp) health.succeeded(generation)
+    // While it is down, a probe that got nothing through has failed, whatever it blames.
+    const isDown = health.nextProbeAt() !== undefined
+    const against = failed.find(({ blames }) => blames === 'topic' || (isDown && blames === 'passing'))
+    if (against !== undefined) health.failed(generation, against.reason)
+  }
+
+  const conclude = (held: HeldClaim, outcome: PublishOutcome, batchSize: number): void => {
     const { claim, envelope } = held
     if (outcome.outcome === 'published') {
-      health.succeeded(generation)
       const latenessMs = clock.now() - claim.dueAt
       observe({ type: 'dispatched', messageId: envelope.messageId, name: envelope.name, latenessMs })
       void settle(claim)
       return
     }
     const { blames, published, reason } = outcome
-    if (blames === 'topic') {
-      void release(claim, published, 0, reason)
-      if (health.failed(generation, reason)) giveBack(`the topic is down: ${reason}`)
-    } else if (blames === 'passing') void release(claim, published, PASSING_WAIT_MS, reason)
+    if (blames === 'topic') void release(claim, published, 0, reason)
+    else if (blames === 'passing') void release(claim, published, PASSING_WAIT_MS, reason)
     // Refused whole: which one is to blame shows when each goes alone.
     else if (blames === 'request' && batchSize > 1 && published === 'no') insert({ ...held, alone: true })
     else void countFailure(held, published, reason)
@@ -134,16 +147,16 @@ export const createHand = (parts: HandParts): Hand => {
         ...(claim.target !== undefined && { target: claim.target }),
       },
     }))
-    const outcomes = await publishSafely(transport, publications)
+    const endsAt = clock.now() + parts.publishTimeoutMs + ANSWER_GRACE_MS
+    const outcomes = await publishSafely(
+      (sent) => awaitAnswer(clock, endsAt, () => transport.publish(sent)),
+      publications,
+    )
     publishing--
+    judgeTopic(outcomes, generation)
     for (const [index, held] of batch.entries()) {
-      const missing = {
-        outcome: 'failed',
-        blames: 'passing',
-        published: 'perhaps',
-        reason: 'the transport gave no outcome for it',
-      } as const
-      conclude(held, outcomes[index] ?? missing, generation, batch.length)
+      const outcome = outcomes[index]
+      if (outcome !== undefined) conclude(held, outcome, batch.length)
     }
     pump()
   }
@@ -158,8 +171,13 @@ export const createHand = (parts: HandParts): Hand => {
 
   const pump = (): void => {
     cancelTimer()
-    cancelTimer = () => {}
-    while (publishing < parts.maxPublishing) {
+    const probeAt = health.nextProbeAt()
+    if (probeAt !== undefined && clock.now() < probeAt) {
+      giveBack('the topic is down')
+      return
+    }
+    const most = probeAt === undefined ? parts.maxPublishing : 1
+    while (publishing < most) {
       const now = clock.now()
       const batch = takeBatch(now)
       if (batch.length === 0) break
@@ -171,7 +189,7 @@ export const createHand = (parts: HandParts): Hand => {
     }
     const [next] = waiting
     // When every request is taken, the end of one pumps again.
-    if (next !== undefined && publishing < parts.maxPublishing) cancelTimer = clock.wakeAt(next.claim.dueAt, pump)
+    if (next !== undefined && publishing < most) cancelTimer = clock.wakeAt(next.claim.dueAt, pump)
   }
 
   const take = (claim: Claim): void => {

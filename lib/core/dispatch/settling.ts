@@ -2,6 +2,7 @@ import { type Clock, sleepUntil } from '../clock.js'
 import { reasonOf } from '../errors.js'
 import type { Observer } from '../observation.js'
 import type { Claim, DelayingPersistence, Release, SettleOutcome } from '../persistence.js'
+import { awaitAnswer } from './await-answer.js'
 
 /** Ends claims: removes published rows, and gives the others back. */
 export interface Settling {
@@ -15,6 +16,15 @@ export interface Settling {
 const GROUP_SIZE = 100
 const GROUPS_AT_ONCE = 2
 const RETRY_AFTER_MS = 250
+
+/** What settling works with. */
+export interface SettlingParts {
+  readonly persistence: DelayingPersistence
+  readonly clock: Clock
+  readonly observe: Observer
+  /** A call of the store without an answer for so long counts as failed. */
+  readonly storeTimeoutMs: number
+}
 
 type Answer = SettleOutcome | { readonly outcome: 'failed'; readonly error: unknown }
 
@@ -55,9 +65,13 @@ const createGroups = <T>(send: (items: readonly T[]) => Promise<readonly SettleO
 }
 
 /** Settles and releases in groups. What the store can't do now is tried again while the lease lasts. */
-export const createSettling = (persistence: DelayingPersistence, clock: Clock, observe: Observer): Settling => {
-  const deleteGrouped = createGroups<Claim>((claims) => persistence.deleteOutgoingMessages(claims))
-  const releaseGrouped = createGroups<Release>((releases) => persistence.releaseOutgoingMessages(releases))
+export const createSettling = (parts: SettlingParts): Settling => {
+  const { persistence, clock, observe } = parts
+  const inTime = <A>(ask: () => Promise<A>) => awaitAnswer(clock, clock.now() + parts.storeTimeoutMs, ask)
+  const deleteGrouped = createGroups<Claim>((claims) => inTime(() => persistence.deleteOutgoingMessages(claims)))
+  const releaseGrouped = createGroups<Release>((releases) =>
+    inTime(() => persistence.releaseOutgoingMessages(releases)),
+  )
 
   const untilLeaseEnds = async (claim: Claim, attempt: () => Promise<Answer>): Promise<Answer> => {
     for (;;) {
