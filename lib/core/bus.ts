@@ -48,22 +48,15 @@ export interface Bus {
   stop(): Promise<void>
 }
 
-interface Running {
-  readonly stopReceiving: () => Promise<void>
-  readonly stopDispatching: () => Promise<void>
+type Stop = () => Promise<void>
+
+/** Runs all of them to their end, whatever one throws. */
+const stopAll = async (stops: readonly Stop[]): Promise<readonly unknown[]> => {
+  const results = await Promise.allSettled(stops.map(async (stop) => stop()))
+  return results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
 }
 
-const startReceiving = (bus: Pick<Bus, 'handleRecords'>, settings: BusSettings): (() => Promise<void>) => {
-  const stops = settings.receivers.map(({ receiver, source }) =>
-    source.start((records) => bus.handleRecords(records, receiver)),
-  )
-  return async () => {
-    await Promise.all(stops.map((stop) => stop()))
-  }
-}
-
-const startDispatching = (dispatcher: Dispatcher | undefined): (() => Promise<void>) => {
-  if (dispatcher === undefined) return async () => {}
+const startDispatching = (dispatcher: Dispatcher): Stop => {
   const stopping = new AbortController()
   const ended = dispatcher.run({ signal: stopping.signal })
   return async () => {
@@ -89,7 +82,8 @@ export const assembleBus = (options: BusOptions): Bus => {
   const outbox = createOutbox(settings, (dueAt) => dispatcher?.expect(dueAt))
   const sending = new Set<Promise<unknown>>()
   let state: 'new' | 'started' | 'stopped' = 'new'
-  let running: Running | undefined
+  const receiving: Stop[] = []
+  const dispatching: Stop[] = []
   let stopped: Promise<void> | undefined
 
   const checkUsable = (attempted: string): void => {
@@ -136,9 +130,29 @@ export const assembleBus = (options: BusOptions): Bus => {
   const stop = async (): Promise<void> => {
     state = 'stopped'
     // Handlers that are running may still send through their contexts, so receiving ends before anything else does.
-    await running?.stopReceiving()
+    const failures = await stopAll(receiving)
     await Promise.allSettled(sending)
-    await running?.stopDispatching()
+    // What a receiver could not end must not keep rows leased.
+    const [failure] = [...failures, ...(await stopAll(dispatching))]
+    if (failure !== undefined) throw failure
+  }
+
+  const start = async (): Promise<void> => {
+    checkUsable('start()')
+    if (state === 'started') throw new PostdateError('bus.started-twice', { bus: name })
+    state = 'started'
+    if (settings.sendOnly) return
+    try {
+      for (const { receiver, source } of settings.receivers) {
+        receiving.push(source.start((records) => bus.handleRecords(records, receiver)))
+      }
+    } catch (error) {
+      // One source that can't start must not leave the others running in a bus that seems not to.
+      stopped ??= stop()
+      await stopped.catch(() => {})
+      throw error
+    }
+    if (dispatcher !== undefined) dispatching.push(startDispatching(dispatcher))
   }
 
   const bus: Bus = {
@@ -150,13 +164,7 @@ export const assembleBus = (options: BusOptions): Bus => {
     openContext: (origin = {}) => openContext(origin, outbox, settings, recall),
     handleRecords: (records, receiver, receiving) =>
       handleRecords(records, receiver, settings, bus.openContext, receiving),
-    start: async () => {
-      checkUsable('start()')
-      if (state === 'started') throw new PostdateError('bus.started-twice', { bus: name })
-      state = 'started'
-      if (settings.sendOnly) return
-      running = { stopReceiving: startReceiving(bus, settings), stopDispatching: startDispatching(dispatcher) }
-    },
+    start,
     stop: () => {
       stopped ??= stop()
       return stopped
