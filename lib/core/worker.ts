@@ -123,21 +123,29 @@ export const takeTurn = async (turn: WorkerTurn): Promise<TurnOutcome> => {
     observe({ type: 'worker-relieved', owner, epoch })
     end('relieved')
   })
-  await dispatcher.run({ signal: stopping.signal, leaveWhenIdleMs: mode === 'second' ? STAY_WITHIN_MS : 0 })
-  const mine = await lease.stop()
-  if (ending.as !== 'relieved') {
+  const endLease = async () => {
+    const mine = await lease.stop()
+    if (ending.as === 'relieved') return
     await leave(turn, mine)
     observe({ type: 'worker-left', owner, epoch })
-    const leaveWhenIdleMs = mode === 'second' ? SWEEP_AHEAD_MS : 0
-    if (!stopping.signal.aborted) await dispatcher.run({ signal: stopping.signal, leaveWhenIdleMs })
   }
-  cancel()
+  const { signal } = stopping
+  try {
+    await dispatcher.run({ signal, leaveWhenIdleMs: mode === 'second' ? STAY_WITHIN_MS : 0 }).finally(endLease)
+    if (!signal.aborted) await dispatcher.run({ signal, leaveWhenIdleMs: mode === 'second' ? SWEEP_AHEAD_MS : 0 })
+  } finally {
+    cancel()
+  }
   return ending.as
 }
 
+/** A worker that stops before what the hint is about falls due leaves without another look. */
+const isAtWork = ({ leaseUntil, stopsAt }: WorkerLease, now: number): boolean =>
+  now < leaseUntil - WORKER_LEASE_MS + FRESH_MS && now + 2 * SWEEP_AHEAD_MS < stopsAt
+
 /**
- * Answers a wake hint: returns at once when a dispatcher is at work and has renewed its lease lately, else sweeps that
- * shard once, for what is due within 2.5 s.
+ * Answers a wake hint: returns at once when a dispatcher is at work, has renewed its lease lately and has time left, else
+ * sweeps that shard once, for what is due within 2.5 s.
  * @throws whatever the store throws when the lease can't be read
  */
 export const answerHint = async (hint: {
@@ -149,8 +157,7 @@ export const answerHint = async (hint: {
 }): Promise<'left-to-worker' | 'swept'> => {
   const { coordination, dispatcher, clock, shard, signal } = hint
   const worker = await coordination.readWorker()
-  const freshUntil = (worker?.leaseUntil ?? 0) - WORKER_LEASE_MS + FRESH_MS
-  if (clock.now() < freshUntil) return 'left-to-worker'
+  if (worker !== undefined && isAtWork(worker, clock.now())) return 'left-to-worker'
   await dispatcher.run({ signal, shards: [shard], lookAheadMs: SWEEP_AHEAD_MS, leaveWhenIdleMs: SWEEP_AHEAD_MS })
   return 'swept'
 }
