@@ -1,0 +1,62 @@
+import type { EmulatorCalls } from './call-emulator.js'
+
+/** An attribute of a message, as SQS carries it. */
+export interface MessageAttribute {
+  readonly DataType: string
+  readonly StringValue?: string
+  readonly BinaryValue?: string
+}
+
+/** A message as a queue hands it out. */
+export interface ReceivedMessage {
+  readonly MessageId: string
+  readonly ReceiptHandle: string
+  readonly Body: string
+  readonly MD5OfBody: string
+  readonly Attributes?: Readonly<Record<string, string>>
+  readonly MessageAttributes?: Readonly<Record<string, MessageAttribute>>
+  readonly MD5OfMessageAttributes?: string
+}
+
+/** What services of the cloud do with queues, on their own behalf. */
+export interface QueueClient {
+  /** Takes up to ten messages, waiting for the first. @throws when the cloud stops */
+  receive(emulatorUrl: string, most: number, waitSeconds: number): Promise<readonly ReceivedMessage[]>
+  remove(emulatorUrl: string, messages: readonly ReceivedMessage[]): Promise<void>
+  send(emulatorUrl: string, body: string, attributes?: Readonly<Record<string, MessageAttribute>>): Promise<void>
+  /** How many messages wait visibly. */
+  countVisible(emulatorUrl: string): Promise<number>
+}
+
+/** Makes the client of the services. */
+export const makeQueueClient = ({ json }: EmulatorCalls): QueueClient => ({
+  receive: async (emulatorUrl, most, waitSeconds) => {
+    const { Messages: messages = [] } = (await json('AmazonSQS.ReceiveMessage', {
+      QueueUrl: emulatorUrl,
+      MaxNumberOfMessages: most,
+      WaitTimeSeconds: waitSeconds,
+      MessageSystemAttributeNames: ['All'],
+      MessageAttributeNames: ['All'],
+    })) as { Messages?: readonly ReceivedMessage[] }
+    return messages
+  },
+  remove: async (emulatorUrl, messages) => {
+    for (let start = 0; start < messages.length; start += 10)
+      await json('AmazonSQS.DeleteMessageBatch', {
+        QueueUrl: emulatorUrl,
+        Entries: messages
+          .slice(start, start + 10)
+          .map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle })),
+      })
+  },
+  send: async (emulatorUrl, body, attributes = {}) => {
+    await json('AmazonSQS.SendMessage', { QueueUrl: emulatorUrl, MessageBody: body, MessageAttributes: attributes })
+  },
+  countVisible: async (emulatorUrl) => {
+    const { Attributes: attributes } = (await json('AmazonSQS.GetQueueAttributes', {
+      QueueUrl: emulatorUrl,
+      AttributeNames: ['ApproximateNumberOfMessages'],
+    })) as { Attributes: Record<string, string> }
+    return Number(attributes.ApproximateNumberOfMessages)
+  },
+})
