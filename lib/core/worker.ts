@@ -3,6 +3,7 @@ import type { Dispatcher } from './dispatch/dispatcher.js'
 import { reasonOf } from './errors.js'
 import type { Logger, Observer } from './observation.js'
 import type { Coordination, WorkerLease } from './persistence.js'
+import { HINT_WITHIN_MS } from './transport.js'
 
 /** How long a worker lease lasts, and how often it is renewed. */
 const WORKER_LEASE_MS = 6_000
@@ -35,9 +36,6 @@ export interface WorkerTurn {
 
 /** How a turn ended. `declined`: another was at work, and nothing was written. */
 export type TurnOutcome = 'declined' | 'idle' | 'relieved' | 'out-of-time'
-
-/** A dispatcher stays while anything is due within this: two ticks of a one-minute schedule, and 10 s. */
-export const STAY_WITHIN_MS = 130_000
 
 const isLive = (worker: WorkerLease | undefined, now: number): worker is WorkerLease =>
   worker !== undefined && worker.leaseUntil > now
@@ -131,8 +129,11 @@ export const takeTurn = async (turn: WorkerTurn): Promise<TurnOutcome> => {
   }
   const { signal } = stopping
   try {
-    await dispatcher.run({ signal, leaveWhenIdleMs: mode === 'second' ? STAY_WITHIN_MS : 0 }).finally(endLease)
-    if (!signal.aborted) await dispatcher.run({ signal, leaveWhenIdleMs: mode === 'second' ? SWEEP_AHEAD_MS : 0 })
+    const leaveWhenIdleMs = mode === 'second' ? HINT_WITHIN_MS : 0
+    await dispatcher.run({ signal, finishHand: true, leaveWhenIdleMs }).finally(endLease)
+    if (signal.aborted) return ending.as
+    const lastLookMs = mode === 'second' ? SWEEP_AHEAD_MS : 0
+    await dispatcher.run({ signal, finishHand: true, leaveWhenIdleMs: lastLookMs })
   } finally {
     cancel()
   }
@@ -158,6 +159,7 @@ export const answerHint = async (hint: {
   const { coordination, dispatcher, clock, shard, signal } = hint
   const worker = await coordination.readWorker()
   if (worker !== undefined && isAtWork(worker, clock.now())) return 'left-to-worker'
-  await dispatcher.run({ signal, shards: [shard], lookAheadMs: SWEEP_AHEAD_MS, leaveWhenIdleMs: SWEEP_AHEAD_MS })
+  const ahead = { lookAheadMs: SWEEP_AHEAD_MS, leaveWhenIdleMs: SWEEP_AHEAD_MS }
+  await dispatcher.run({ signal, finishHand: true, shards: [shard], ...ahead })
   return 'swept'
 }

@@ -23,6 +23,12 @@ export interface DispatcherParts extends DispatchOptions {
 export interface DispatchRun {
   /** Aborted: claim nothing more, give back what is not being published, and end. */
   readonly signal: AbortSignal
+  /**
+   * When aborted, publish what is in hand instead of giving it back. It falls due within the look-ahead, and whoever takes
+   * over has looked already: it would find what is given back by its next poll, up to a second late.
+   * @default false
+   */
+  readonly finishHand?: boolean
   /** End by itself when nothing may fall due within this. 0 drains what is due. @default never */
   readonly leaveWhenIdleMs?: number
   /** The shards to look at. @default all */
@@ -109,7 +115,7 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
         ({ claims }) => hand.add(claims, 'they were claimed too late to be published'),
       )
       observe({ type: 'pass', claimed: result.claims.length, more: result.more, nextDueAt: result.nextDueAt })
-      hand.add(result.claims, run.signal.aborted ? LEAVING : undefined)
+      hand.add(result.claims, run.signal.aborted && !run.finishHand ? LEAVING : undefined)
       return result
     } catch (error) {
       const code = isPostdateError(error) ? error.code : 'persistence.unavailable'
@@ -178,7 +184,7 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
       running = true
       try {
         await loop(run)
-        hand.giveBack(LEAVING)
+        if (!run.finishHand) hand.giveBack(LEAVING)
         await hand.emptied()
       } finally {
         running = false
