@@ -1,7 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import { memoryPersistence } from '../../lib/memory/persistence.js'
 import { type PersistenceUnderTest, scheduledMessageTests } from '../../lib/testing/scheduled-message-tests.js'
-import { faultyPersistences } from './faulty-persistences.js'
+import { claimingFaults } from './faults/claiming-faults.js'
+import { countingFaults } from './faults/counting-faults.js'
+import { recallingFaults } from './faults/recalling-faults.js'
+import { settlingFaults } from './faults/settling-faults.js'
+import { storingFaults } from './faults/storing-faults.js'
+
+/** Faults that the contract has to find, each in a persistence that is sound otherwise. */
+const faultyPersistences = [
+  ...claimingFaults,
+  ...storingFaults,
+  ...settlingFaults,
+  ...recallingFaults,
+  ...countingFaults,
+]
 
 /** What fails on a persistence: the promise, and what the error says. */
 const failuresOf = async (createPersistence: () => PersistenceUnderTest) => {
