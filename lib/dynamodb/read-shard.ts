@@ -78,10 +78,10 @@ const sortDueRow = (reading: ShardReading, row: Row, now: number) => {
   } else reading.claimable.push(row)
 }
 
-/** Takes a page in; answers whether a row that falls due later was among it. */
+/** Takes a page in; answers whether a row that falls due later was among it, and so no due row can follow. */
 const sortPage = (reading: ShardReading, items: readonly Item[], { now, dueBefore }: Horizon): boolean => {
-  let lastDueAt: number | undefined
   const before = reading.claimable.length
+  let lastLaterDueAt: number | undefined
   for (const item of items) {
     const row = readRow(item, reading.shard)
     // Whoever put such a key there: it is no row of ours, and stands in nobody's way.
@@ -90,16 +90,17 @@ const sortPage = (reading: ShardReading, items: readonly Item[], { now, dueBefor
       sortDueRow(reading, row, now)
       continue
     }
+    lastLaterDueAt = row.dueAt
     const from = row.lease === undefined ? 0 : claimableFrom(row.lease)
-    lastDueAt = row.dueAt
     if (from === undefined) continue
     waitsUntil(reading, Math.max(row.dueAt, from))
-    return true
+    // No row behind it is due earlier. One that is held past its due instant may be overtaken by the next.
+    if (from <= row.dueAt) return true
   }
   reading.passed = items.length - (reading.claimable.length - before)
-  // Only withdrawn rows on this page; what follows is due no earlier than the last of them.
-  if (lastDueAt !== undefined && reading.after !== undefined) waitsUntil(reading, lastDueAt)
-  return lastDueAt !== undefined
+  // Only withdrawn or held rows so far; what follows is due no earlier than the last of them.
+  if (lastLaterDueAt !== undefined && reading.after !== undefined) waitsUntil(reading, lastLaterDueAt)
+  return lastLaterDueAt !== undefined
 }
 
 const queryPage = async (table: Table, reading: ShardReading, rows: number, bound: string | undefined) => {
@@ -125,9 +126,15 @@ const queryPage = async (table: Table, reading: ShardReading, rows: number, boun
 
 const lastKey = ({ pk, sk }: Item): Item | undefined => (pk === undefined || sk === undefined ? undefined : { pk, sk })
 
-/** Reads the head of a shard. @throws what the SDK throws */
-export const readHead = async (table: Table, reading: ShardReading, horizon: Horizon): Promise<void> => {
-  const { items, ended } = await queryPage(table, reading, HEAD_ROWS, undefined)
+/** Reads the head of a shard, at least four rows of it. @throws what the SDK throws */
+export const readHead = async (
+  table: Table,
+  reading: ShardReading,
+  horizon: Horizon,
+  wanted: number,
+): Promise<void> => {
+  const rows = Math.min(MOST_PAGE_ROWS, Math.max(HEAD_ROWS, wanted))
+  const { items, ended } = await queryPage(table, reading, rows, undefined)
   if (ended) reading.after = undefined
   const sawLater = sortPage(reading, items, horizon)
   reading.state = ended || sawLater ? 'done' : 'more'

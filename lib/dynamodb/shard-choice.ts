@@ -12,8 +12,13 @@ export interface ShardChoice {
   ): { readonly shards: readonly number[]; readonly skippedNextDueAt: number | undefined }
   /** The same shards, begun at another one at every call, so that none comes last for ever. */
   rotate(shards: readonly number[]): readonly number[]
-  /** Keeps what a pass at `now` (epoch milliseconds) learned of quiet shards: when something may be to claim there. */
-  remember(now: number, quiet: ReadonlyMap<number, number | undefined>): void
+  /**
+   * Keeps what a pass at `now` (epoch milliseconds) learned: when something may be to claim in quiet shards, and in which
+   * ones it left due rows.
+   */
+  remember(now: number, quiet: ReadonlyMap<number, number | undefined>, busy: ReadonlySet<number>): void
+  /** Those of the shards in which the last pass left due rows. */
+  busy(shards: readonly number[]): ReadonlySet<number>
   /** Has a shard read by the next pass: something was done in it. */
   forget(shard: number): void
 }
@@ -21,6 +26,7 @@ export interface ShardChoice {
 /** Makes the choice for one process. */
 export const createShardChoice = (): ShardChoice => {
   const known = new Map<number, { readonly readAt: number; readonly nextDueAt: number | undefined }>()
+  const left = new Set<number>()
   let turn = 0
   return {
     choose: ({ write, read }, { now, dueBefore }) => {
@@ -41,7 +47,9 @@ export const createShardChoice = (): ShardChoice => {
       const first = turn++ % shards.length
       return [...shards.slice(first), ...shards.slice(0, first)]
     },
-    remember: (now, quiet) => {
+    busy: (shards) => new Set(shards.filter((shard) => left.delete(shard))),
+    remember: (now, quiet, busy) => {
+      for (const shard of busy) left.add(shard)
       for (const [shard, nextDueAt] of quiet) known.set(shard, { readAt: now, nextDueAt })
     },
     forget: (shard) => {

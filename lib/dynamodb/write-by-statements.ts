@@ -12,8 +12,12 @@ import {
   toStoreError,
   wasRepeated,
 } from './failures.js'
+import { runBounded } from './run-bounded.js'
 import type { Table } from './table.js'
 import type { Write, WriteResult } from './write-items.js'
+
+/** Requests on their way at once when the writes of a batch go alone. */
+const MOST_REQUESTS = 4
 
 /**
  * The statements. One `SET` each, since AWS and the emulators disagree about the form of a second.
@@ -93,6 +97,9 @@ export const sendStatements = async (
     const repeated = wasRepeated(answer)
     return writes.map((write, index) => toResult(table, operation, write, answer.Responses?.[index], repeated))
   } catch (error) {
+    // Refused whole as invalid: one write of the batch may be to blame, and harms no other when each goes alone.
+    if (writes.length > 1 && error instanceof Error && error.name === 'ValidationException')
+      return (await runBounded(writes, MOST_REQUESTS, (write) => sendStatements(table, operation, [write]))).flat()
     const typed = toStoreError(table, operation, error)
     const applied = mayHaveApplied(error) ? 'unknown' : 'no'
     return writes.map(() => ({ result: 'failed', applied, error: typed }))

@@ -1,5 +1,9 @@
 import type { DelayingPersistence, Inspection } from '../../lib/core/persistence.js'
+import { dynamoDbPersistence } from '../../lib/dynamodb/persistence.js'
+import type { Batching } from '../../lib/dynamodb/table.js'
 import { memoryPersistence } from '../../lib/memory/persistence.js'
+import { type DynamoDbKind, startTestDynamoDb, whyNoDynoxide } from '../support/dynamodb-table.js'
+import { whyNoMoto } from '../support/moto.js'
 
 /** A running store of the contract tests. */
 export interface RunningStore {
@@ -17,6 +21,19 @@ export interface ContractStore {
   readonly start: () => Promise<RunningStore>
 }
 
+const onDynamoDb = (kind: DynamoDbKind, batching: Batching, unavailable: () => string | undefined): ContractStore => ({
+  name: `${kind} ${batching}`,
+  unavailable,
+  start: async () => {
+    const emulator = await startTestDynamoDb(kind)
+    const client = emulator.client()
+    return {
+      create: async () => dynamoDbPersistence({ tableName: await emulator.table(), client, batching }),
+      stop: emulator.stop,
+    }
+  },
+})
+
 /** Every store and mode that has to keep the contract. */
 export const contractStores: readonly ContractStore[] = [
   {
@@ -24,6 +41,11 @@ export const contractStores: readonly ContractStore[] = [
     unavailable: () => undefined,
     start: async () => ({ create: async () => memoryPersistence(), stop: async () => {} }),
   },
+  onDynamoDb('dynoxide', 'partiql', whyNoDynoxide),
+  onDynamoDb('dynoxide', 'single', whyNoDynoxide),
+  onDynamoDb('dynalite', 'single', () => undefined),
+  // Its PartiQL answers success to an UPDATE whose condition is false: `single` only.
+  onDynamoDb('moto', 'single', whyNoMoto),
 ]
 
 /** Dynoxide is a binary for some platforms, moto a Python program: the contract still runs on the others without them. */

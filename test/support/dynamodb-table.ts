@@ -1,13 +1,31 @@
+import { createRequire } from 'node:module'
 import { DynamoDBClient, type DynamoDBClientConfig, ScanCommand } from '@aws-sdk/client-dynamodb'
 import { createTable } from '../../lib/dynamodb/create-table.js'
 import type { Item } from '../../lib/dynamodb/table.js'
-import { startDynamoDb } from '../../lib/local/emulators/dynamodb.js'
+import { type DynamoDbEmulator, startDynamoDb } from '../../lib/local/emulators/dynamodb.js'
+import { startMoto } from './moto.js'
+
+/** The emulators of DynamoDB that tests run on. */
+export type DynamoDbKind = 'dynoxide' | 'dynalite' | 'moto'
+
+const require = createRequire(import.meta.url)
+
+/** Why dynoxide (a binary) can't run on this machine; `undefined` when it can. */
+export const whyNoDynoxide = (): string | undefined => {
+  try {
+    require.resolve(`@dynoxide/${process.platform}-${process.arch}/package.json`)
+    return undefined
+  } catch {
+    return `dynoxide has no binary for ${process.platform} ${process.arch}`
+  }
+}
+
+const start = async (kind: DynamoDbKind): Promise<Pick<DynamoDbEmulator, 'endpoint' | 'stop'>> =>
+  kind === 'moto' ? startMoto() : startDynamoDb(kind)
 
 /** A DynamoDB on this machine, on which tests make tables. */
 export interface TestDynamoDb {
   readonly endpoint: string
-  /** How its tables can be written. */
-  readonly batching: 'partiql' | 'single'
   /** A client of its own, so that a test may put middleware into it. */
   client(config?: DynamoDBClientConfig): DynamoDBClient
   /** Makes an empty table; answers its name. */
@@ -27,8 +45,8 @@ export const clientOf = (endpoint: string, config: DynamoDBClientConfig = {}): D
   })
 
 /** Starts an emulator. */
-export const startTestDynamoDb = async (kind?: 'dynoxide' | 'dynalite'): Promise<TestDynamoDb> => {
-  const emulator = await startDynamoDb(kind)
+export const startTestDynamoDb = async (kind: DynamoDbKind = 'dynoxide'): Promise<TestDynamoDb> => {
+  const emulator = await start(kind)
   const clients: DynamoDBClient[] = []
   const client = (config?: DynamoDBClientConfig) => {
     const made = clientOf(emulator.endpoint, config)
@@ -38,7 +56,6 @@ export const startTestDynamoDb = async (kind?: 'dynoxide' | 'dynalite'): Promise
   const owner = client()
   return {
     endpoint: emulator.endpoint,
-    batching: emulator.batching,
     client,
     table: async () => {
       const name = `table-${++tables}`
