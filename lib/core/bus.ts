@@ -1,6 +1,6 @@
 import { type ContextOrigin, type OpenContext, openContext, type RecallResult } from './context.js'
 import { createDispatcher, type Dispatcher } from './dispatch/dispatcher.js'
-import { PostdateError, reasonOf } from './errors.js'
+import { isPostdateError, PostdateError, reasonOf } from './errors.js'
 import { parseHandle } from './handle.js'
 import type { Message, MessageKind } from './message.js'
 import type { SendOptions } from './options.js'
@@ -121,7 +121,7 @@ export const assembleBus = (options: BusOptions): Bus => {
       const outcome = await persistence.recallOutgoingMessage(address, clock.now())
       return { outcome, messageId: address.rowId, dueAt: address.dueAt }
     } catch (cause) {
-      if (cause instanceof PostdateError) throw cause
+      if (isPostdateError(cause)) throw cause
       const details = { persistence: persistence.name, operation: `recall ${address.rowId}`, reason: reasonOf(cause) }
       throw new PostdateError('persistence.unavailable', details, cause)
     }

@@ -14,6 +14,9 @@ export interface ErrorContext {
   readonly receipt?: { readonly messageId: string; readonly dueAt?: number; readonly recallHandle?: string }
 }
 
+/** The package may be loaded twice, as ESM and as CommonJS: its errors know each other by this, not by their class. */
+const BRAND = Symbol.for('postdate.error')
+
 /**
  * Every error that Postdate raises. `code` is stable, `details` tells the values of the attempt, `help` what to do, and
  * `retryable` whether the same call may succeed later.
@@ -24,6 +27,7 @@ export class PostdateError<C extends ErrorCode = ErrorCode> extends Error {
   readonly details: ErrorDetails<C> & ErrorContext
   readonly help: string
   readonly retryable: boolean
+  readonly [BRAND] = true
 
   constructor(code: C, details: ErrorDetails<C> & ErrorContext, cause?: unknown) {
     const entry = errorCatalog[code]
@@ -51,7 +55,10 @@ export class DelayedDeliveryNotSupported extends PostdateError<'persistence.dela
  * try { await bus.send(command) } catch (error) { if (isPostdateError(error, 'message.too-large')) console.log(error.details.bytes) }
  */
 export const isPostdateError = <C extends ErrorCode>(error: unknown, code?: C): error is PostdateError<C> =>
-  error instanceof PostdateError && (code === undefined || error.code === code)
+  typeof error === 'object' &&
+  error !== null &&
+  BRAND in error &&
+  (code === undefined || (error as PostdateError).code === code)
 
 /** The text of whatever was thrown. */
 export const reasonOf = (error: unknown): string =>

@@ -1,5 +1,5 @@
 import type { Envelope } from './envelope.js'
-import { DelayedDeliveryNotSupported, PostdateError, reasonOf } from './errors.js'
+import { DelayedDeliveryNotSupported, isPostdateError, PostdateError, reasonOf } from './errors.js'
 import { formatHandle } from './handle.js'
 import { shardOf } from './ids.js'
 import type { MessageKind } from './message.js'
@@ -9,6 +9,7 @@ import { checkSize, type Inherited, prepareEnvelope } from './prepare.js'
 import { publishNow } from './publish-now.js'
 import { resolveDueAt } from './schedule.js'
 import type { BusSettings } from './settings.js'
+import { HINT_WITHIN_MS } from './transport.js'
 
 /** What a sender gets back. */
 export interface Receipt {
@@ -41,9 +42,6 @@ export interface SendOrder {
 
 /** What became of a prepared message; the error carries the receipt. */
 export type DeliveryResult = { readonly ok: true } | { readonly ok: false; readonly error: PostdateError }
-
-/** A hint is worth sending for what is due within this; later rows are found by the scheduled dispatcher. */
-const HINT_WITHIN_MS = 130_000
 
 /** The receipt of a prepared message. */
 export const receiptOf = (prepared: PreparedMessage, status: 'done' | 'buffered'): Receipt => {
@@ -84,7 +82,7 @@ export const createOutbox = (settings: BusSettings, onScheduled: (dueAt: number)
   }
 
   const unavailable = (operation: string, cause: unknown): PostdateError => {
-    if (cause instanceof PostdateError) return cause
+    if (isPostdateError(cause)) return cause
     const details = { persistence: persistence.name, operation, reason: reasonOf(cause) }
     return new PostdateError('persistence.unavailable', details, cause)
   }

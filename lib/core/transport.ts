@@ -57,5 +57,11 @@ export interface MessageSource {
   start(onBatch: (records: readonly IncomingRecord[]) => Promise<readonly string[]>): () => Promise<void>
 }
 
+/**
+ * A hint is worth sending for what is due within this, in milliseconds, and a dispatcher stays awake while anything is:
+ * two ticks of a one-minute schedule, which run from 1 to 119 s apart, and some. Later rows are found by a tick.
+ */
+export const HINT_WITHIN_MS = 130_000
+
 /** Tells a sleeping dispatcher that a row of a shard falls due soon. A failed hint never fails a send. */
 export type WakeHint = (hint: { readonly shard: number; readonly dueAt: number; readonly now: number }) => Promise<void>

@@ -1,5 +1,4 @@
-/** A row due later than this is found by the dispatcher's own ticks, which come at least so often. */
-const HINT_WITHIN_MS = 130_000
+import { HINT_WITHIN_MS } from '../core/transport.js'
 
 /** A hint is visible this long before the row is due, and less than a second more. */
 const HINT_LEAD_MS = 1000
