@@ -74,7 +74,15 @@ const startInside = async (
       if (log) for (const line of invocation.logs) onLine(`  | ${line}`)
     },
   })
-  cleanup.push(() => Promise.all(functions.map(({ pool }) => pool.stop())))
+  // Should this process end without stop(), no function outlives it.
+  const killAll = () => {
+    for (const { pool } of functions) pool.kill()
+  }
+  process.once('exit', killAll)
+  cleanup.push(
+    () => process.off('exit', killAll),
+    () => Promise.all(functions.map(({ pool }) => pool.stop())),
+  )
   const find = (name: string) =>
     findResource(
       'function',
@@ -116,7 +124,7 @@ const startInside = async (
   return {
     endpoint: proxy.endpoint,
     outputs: resolved.outputs,
-    invoke: (name, payload = {}) => find(name).pool.invoke(JSON.stringify(payload), 'invoke'),
+    invoke: async (name, payload = {}) => find(name).pool.invoke(JSON.stringify(payload), 'invoke'),
     kill: (name) => find(name).pool.kill(),
     pids: (name) => find(name).pool.pids(),
     queueUrl: (name) => findResource('queue', name, queues).url,

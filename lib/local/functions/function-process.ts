@@ -90,11 +90,9 @@ export const startFunctionProcess = (
   const kill = () => {
     child.kill('SIGKILL')
   }
-  process.once('exit', kill)
   // "close" comes after the streams have ended, so no line is lost.
   const ended = new Promise<void>((resolve) => {
     const onEnd = (how: string) => {
-      process.off('exit', kill)
       runtimeApi.close(id)
       finish({ outcome: 'crashed', how })
       resolve()
