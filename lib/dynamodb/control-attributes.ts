@@ -1,3 +1,4 @@
+import type { PutItemCommandInput } from '@aws-sdk/client-dynamodb'
 import type { WorkerLease } from '../core/persistence.js'
 import type { Item } from './table.js'
 
@@ -17,10 +18,35 @@ export const toWorkerItem = ({ owner, epoch, leaseUntil, stopsAt }: WorkerLease)
   stopsAt: { N: String(stopsAt) },
 })
 
-/** Reads a worker lease. What is missing reads as the earliest, so that a damaged lease is one that has ended. */
-export const readWorkerLease = (item: Item): WorkerLease => ({
-  owner: item.owner?.S ?? '',
-  epoch: readInteger(item, 'epoch') ?? 0,
-  leaseUntil: readInteger(item, 'leaseUntil') ?? 0,
-  stopsAt: readInteger(item, 'stopsAt') ?? 0,
-})
+/** Reads a worker lease; `undefined` if the item is not whole, which is as good as none. */
+export const readWorkerLease = (item: Item): WorkerLease | undefined => {
+  const owner = item.owner?.S
+  const epoch = readInteger(item, 'epoch')
+  const leaseUntil = readInteger(item, 'leaseUntil')
+  const stopsAt = readInteger(item, 'stopsAt')
+  if (owner === undefined || epoch === undefined || leaseUntil === undefined || stopsAt === undefined) return undefined
+  return { owner, epoch, leaseUntil, stopsAt }
+}
+
+/** Names of attributes go by aliases: OWNER is a reserved word. */
+const ALIASES = { '#o': 'owner', '#e': 'epoch', '#l': 'leaseUntil', '#s': 'stopsAt' }
+const IS_NOT_WHOLE = Object.keys(ALIASES)
+  .map((name) => `attribute_not_exists(${name})`)
+  .join(' OR ')
+
+/** The condition that the worker lease is still the one that was seen. */
+export const isStill = (
+  seen: WorkerLease | undefined,
+): Pick<PutItemCommandInput, 'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'> =>
+  seen === undefined
+    ? { ConditionExpression: IS_NOT_WHOLE, ExpressionAttributeNames: ALIASES }
+    : {
+        ConditionExpression: '#o = :o AND #e = :e AND #l = :l AND #s = :s',
+        ExpressionAttributeNames: ALIASES,
+        ExpressionAttributeValues: {
+          ':o': { S: seen.owner },
+          ':e': { N: String(seen.epoch) },
+          ':l': { N: String(seen.leaseUntil) },
+          ':s': { N: String(seen.stopsAt) },
+        },
+      }

@@ -1,8 +1,9 @@
 import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import type { Clock } from '../core/clock.js'
+import type { PostdateError } from '../core/errors.js'
 import type { Coordination, ShardCounts, WorkerLease } from '../core/persistence.js'
-import { readReadShards, readWorkerLease, toWorkerItem } from './control-attributes.js'
-import { isRefused, toStoreError } from './failures.js'
+import { isStill, readReadShards, readWorkerLease, toWorkerItem } from './control-attributes.js'
+import { isRefused, mayHaveApplied, toStoreError } from './failures.js'
 import { controlKey, toKeyItem } from './keys.js'
 import { readItem } from './read-items.js'
 import type { Table } from './table.js'
@@ -20,14 +21,19 @@ const isSame = (one: WorkerLease | undefined, other: WorkerLease): boolean =>
   one.leaseUntil === other.leaseUntil &&
   one.stopsAt === other.stopsAt
 
-/** A conditional write; `false` if its condition was false. */
-const attempt = async (table: Table, write: () => Promise<unknown>): Promise<boolean> => {
+/**
+ * A conditional write, which a look then judges: its condition may have been false since a repeated attempt of the SDK met its
+ * own write, and a lost answer may be to a write that was made. Answers the error of a lost answer.
+ */
+const attempt = async (table: Table, write: () => Promise<unknown>): Promise<PostdateError | undefined> => {
   try {
     await write()
-    return true
+    return undefined
   } catch (error) {
-    if (isRefused(error)) return false
-    throw toStoreError(table, 'change its settings', error)
+    if (isRefused(error)) return undefined
+    const typed = toStoreError(table, 'change its settings', error)
+    if (mayHaveApplied(error)) return typed
+    throw typed
   }
 }
 
@@ -37,33 +43,24 @@ const readWorker = async (table: Table): Promise<WorkerLease | undefined> => {
 }
 
 const takeWorker = async (table: Table, next: WorkerLease, seen: WorkerLease | undefined): Promise<boolean> => {
-  const taken = await attempt(table, () =>
-    table.client.send(
+  let taken = false
+  const lost = await attempt(table, async () => {
+    await table.client.send(
       new PutItemCommand({
         TableName: table.tableName,
         Item: { ...toKeyItem(controlKey('worker')), ...toWorkerItem(next) },
-        ...(seen === undefined
-          ? { ConditionExpression: 'attribute_not_exists(pk)' }
-          : {
-              // Names of attributes go by aliases: OWNER is a reserved word.
-              ConditionExpression: '#o = :o AND #e = :e AND #l = :l AND #s = :s',
-              ExpressionAttributeNames: { '#o': 'owner', '#e': 'epoch', '#l': 'leaseUntil', '#s': 'stopsAt' },
-              ExpressionAttributeValues: {
-                ':o': { S: seen.owner },
-                ':e': { N: String(seen.epoch) },
-                ':l': { N: String(seen.leaseUntil) },
-                ':s': { N: String(seen.stopsAt) },
-              },
-            }),
+        ...isStill(seen),
       }),
-    ),
-  )
-  // A repeated attempt of the SDK may have met its own write.
-  return taken || isSame(await readWorker(table), next)
+    )
+    taken = true
+  })
+  if (taken || isSame(await readWorker(table), next)) return true
+  if (lost !== undefined) throw lost
+  return false
 }
 
-const growTo = async (table: Table, atLeast: number): Promise<void> => {
-  await attempt(table, () =>
+const growTo = async (table: Table, atLeast: number): Promise<PostdateError | undefined> =>
+  attempt(table, () =>
     table.client.send(
       new UpdateItemCommand({
         TableName: table.tableName,
@@ -74,7 +71,6 @@ const growTo = async (table: Table, atLeast: number): Promise<void> => {
       }),
     ),
   )
-}
 
 /**
  * What several processes agree on, in the control items. Senders never write them: one whose own write count is above the
@@ -104,8 +100,10 @@ export const createCoordination = (table: Table, writeShards: number, clock: Clo
       const counts = await refresh()
       // Below the default nothing needs to be written: that many are read without being told.
       if (counts.read >= atLeast) return counts
-      await growTo(table, atLeast)
-      return refresh()
+      const lost = await growTo(table, atLeast)
+      const grown = await refresh()
+      if (grown.read < atLeast && lost !== undefined) throw lost
+      return grown
     },
     readWorker: () => readWorker(table),
     takeWorker: (next, seen) => takeWorker(table, next, seen),

@@ -52,8 +52,9 @@ export const toStatementError = (
     reason: message === undefined ? code : `${code}: ${message}`,
   })
 
-const attemptsOf = (error: unknown): number => {
-  const metadata = error instanceof Error && '$metadata' in error ? error.$metadata : undefined
+const attemptsOf = (outcome: unknown): number => {
+  const metadata =
+    typeof outcome === 'object' && outcome !== null && '$metadata' in outcome ? outcome.$metadata : undefined
   return typeof metadata === 'object' && metadata !== null && 'attempts' in metadata ? Number(metadata.attempts) : 1
 }
 

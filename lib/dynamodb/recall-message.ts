@@ -4,7 +4,7 @@ import { formatLease, recallAnswer, withdrawn } from '../core/lease.js'
 import type { RecallOutcome, RowAddress } from '../core/persistence.js'
 import { type Row, readRow, toTombstone } from './attributes.js'
 import { deleteBody } from './bodies.js'
-import { isRefused, toStoreError } from './failures.js'
+import { isRefused, mayHaveApplied, toStoreError } from './failures.js'
 import { isDying, removeDying } from './give-up-row.js'
 import { deadKey, dueKey, type ItemKey, toKeyItem } from './keys.js'
 import { readItem } from './read-items.js'
@@ -154,13 +154,15 @@ const look = async (recall: Recall): Look => {
 export const recallMessage = async (table: Table, address: RowAddress, now: number): Promise<RecallOutcome> => {
   const lease = formatLease(withdrawn(now, table.newToken()))
   const recall: Recall = { table, address, now, lease, answer: 'not-found' }
-  try {
-    for (let looks = 0; looks < MOST_LOOKS; looks++) {
+  let lostAnswers = 0
+  for (let looks = 0; looks < MOST_LOOKS; looks++) {
+    try {
       const outcome = await look(recall)
       if (outcome !== undefined) return outcome
+    } catch (error) {
+      // A lost answer may be to a write that was made: look once more, where my own register tells.
+      if (!mayHaveApplied(error) || ++lostAnswers === 2) throw toStoreError(table, OPERATION, error)
     }
-  } catch (error) {
-    throw toStoreError(table, OPERATION, error)
   }
   throw new PostdateError('persistence.unavailable', {
     persistence: table.name,
