@@ -6,7 +6,7 @@ import { describeValue } from '../schedule.js'
 export interface DispatchOptions {
   /** How often it looks at the due rows, at least. @default 1,000 */
   readonly pollMs?: number
-  /** How far ahead it claims, so as to publish at the exact millisecond. @default 1,000 */
+  /** How far ahead it claims, so as to publish at the exact millisecond; below 50 it may be late by 50. @default 1,000 */
   readonly lookAheadMs?: number
   /** How long a claim lasts; more than the margin and the time-out of a publish together. @default 30,000 */
   readonly leaseMs?: number

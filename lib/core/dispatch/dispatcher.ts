@@ -128,7 +128,7 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
     Math.min(nextDueAt ?? Number.POSITIVE_INFINITY, expectedAt ?? Number.POSITIVE_INFINITY)
 
   /** When to look again, given the last look; `undefined`: it failed. */
-  const nextLookAt = (startedAt: number, found: ClaimResult | undefined): number => {
+  const nextLookAt = (startedAt: number, found: ClaimResult | undefined, aheadMs: number): number => {
     const now = clock.now()
     if (found === undefined) return Math.max(now + SHORTEST_GAP_MS, startedAt + pollMs)
     const isClaimed = found.claims.length > 0
@@ -136,10 +136,10 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
     // A probe that found nothing to send with is no probe: then the due instants tell.
     if (probeAt !== undefined && (isClaimed || now < probeAt)) return Math.max(now, probeAt)
     if (found.more) return isClaimed ? now : now + SHORTEST_GAP_MS
-    return Math.max(
-      now,
-      Math.min(startedAt + pollMs, Math.max(now + SHORTEST_GAP_MS, nearestKnown(found) - CLAIM_AHEAD_MS)),
-    )
+    const known = nearestKnown(found)
+    // A row that this look could not claim yet, since another holds it, is to be had at its instant and not before.
+    const wanted = known - aheadMs > now ? known - aheadMs : known
+    return Math.max(now, Math.min(startedAt + pollMs, Math.max(now + SHORTEST_GAP_MS, wanted)))
   }
 
   /** Whether, as far as this look could see, nothing falls due soon. */
@@ -169,7 +169,8 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
         continue
       }
       waitsFor = mayLeave ? 'empty hand' : 'time'
-      await sleep.until(nextLookAt(startedAt, found), run.signal)
+      const aheadMs = Math.min(CLAIM_AHEAD_MS, run.lookAheadMs ?? options.lookAheadMs)
+      await sleep.until(nextLookAt(startedAt, found, aheadMs), run.signal)
     }
   }
 
