@@ -1,0 +1,135 @@
+import type { DeadRow } from '../../lib/core/persistence.js'
+import type { Faults } from './faults.js'
+import { explains, type History, type Life, lifeOf, type MessageRecord, type RowRecord } from './history.js'
+import type { SimulatedProcess } from './process.js'
+import type { QueueRecord, SimulatedQueue } from './queue.js'
+import type { PlannedMessage } from './scenario.js'
+
+/** Whether nothing waits any more, in the store or in a queue. */
+export const isQuiet = (history: History, queues: readonly SimulatedQueue[]): boolean => {
+  for (const row of history.rows.values()) {
+    const state = lifeOf(row)?.state
+    if (state === 'waiting' || state === 'held') return false
+  }
+  return queues.every(({ records }) => records.every(({ isAcknowledged }) => isAcknowledged))
+}
+
+/** A process that has ended by itself leaves no timer behind, and no lease unless the store kept it from giving it back. */
+export const judgeEnded = (history: History, { log }: Faults, process: SimulatedProcess): void => {
+  if (process.pendingTimers() > 0)
+    history.violate('clean end', `${process.name} left ${process.pendingTimers()} timers behind`)
+  for (const { message, lives } of history.rows.values()) {
+    const life = lives.at(-1)
+    const claim = life?.claims.at(-1)
+    if (life?.state !== 'held' || claim?.process !== process) continue
+    const { askedAt } = claim
+    const [id = message.number] = message.ids
+    if (!log.some((fault) => explains(fault, id, [process], askedAt)))
+      history.violate('clean end', `${process.name} has ended and still holds ${message.number}`)
+  }
+}
+
+/** Tells of what is still waiting after all faults have ceased and time enough has passed. */
+export const judgeStuck = (history: History, queues: readonly SimulatedQueue[]): void => {
+  for (const row of history.rows.values()) {
+    const life = lifeOf(row)
+    if (life?.state === 'waiting' || life?.state === 'held')
+      history.violate('never lost', `${row.message.number}, due ${row.address.dueAt}, is still ${life.state}`)
+  }
+  for (const { name, records } of queues)
+    for (const { number, isAcknowledged } of records)
+      if (!isAcknowledged) history.violate('never lost', `${number} is still in the queue ${name}`)
+}
+
+/** A record that is done with: what its handler sent is durable. */
+export const judgeAcknowledged = (history: History, record: QueueRecord, planned: PlannedMessage | undefined): void => {
+  const { handled } = history.message(record.number)
+  if (handled === 0) history.violate('never lost', `${record.number} was acknowledged and never handled`)
+  for (const child of planned?.children ?? []) {
+    const { rows, immediate, isKeptAway } = history.message(child.number)
+    const isDurable = immediate.length > 0 || isKeptAway || rows.some(({ lives }) => lives.length > 0)
+    if (!isDurable && !child.isTakenBack)
+      history.violate(
+        'durable',
+        `${record.number} was acknowledged, and ${child.number}, sent by its handler, is nowhere`,
+      )
+  }
+}
+
+const judgeRepeats = (history: History, { log }: Faults, row: RowRecord, life: Life): void => {
+  const { number, ids } = row.message
+  const [id = number] = ids
+  for (const [index, publish] of life.publishes.entries()) {
+    const earlier = life.publishes[index - 1]
+    if (earlier === undefined) continue
+    if (earlier.claim === publish.claim) history.violate('repeats', `${number} was published twice under one claim`)
+    const since = Math.min(earlier.claim?.askedAt ?? 0, publish.claim?.askedAt ?? 0)
+    const processes = [earlier.process, publish.process]
+    if (!log.some((fault) => fault.at <= publish.at && explains(fault, id, processes, since)))
+      history.violate('repeats', `${number} was published again, and no fault explains it`)
+  }
+}
+
+const judgeMessage = (history: History, faults: Faults, message: MessageRecord): void => {
+  const { number, rows, immediate, attempts } = message
+  const isTouched = (since: number) =>
+    faults.log.some(({ at, messageIds }) => at >= since && messageIds.some((id) => message.ids.has(id)))
+  if (immediate.length > attempts && !isTouched(0))
+    history.violate(
+      'repeats',
+      `${number} was sent ${attempts} times, published ${immediate.length} times, without a fault`,
+    )
+  if (rows.length + Math.min(1, immediate.length) > attempts)
+    history.violate('repeats', `${number} was sent ${attempts} times and has ${rows.length} rows`)
+  for (const row of rows) {
+    if (row.lives.length > attempts && !isTouched(0))
+      history.violate('repeats', `${row.key} was stored ${row.lives.length} times in ${attempts} sends`)
+    for (const life of row.lives) judgeRepeats(history, faults, row, life)
+  }
+}
+
+/** A handler runs again, and so sends again, only for a reason. */
+const judgeDeliveries = (history: History, { log }: Faults, record: QueueRecord): void => {
+  for (const [index, { at }] of record.deliveries.entries()) {
+    const earlier = record.deliveries[index - 1]
+    if (earlier === undefined) continue
+    const isExplained = log.some((fault) => fault.at <= at && explainsDelivery(fault, record, earlier))
+    if (!isExplained) history.violate('repeats', `${record.number} was delivered again, and no fault explains it`)
+  }
+}
+
+const explainsDelivery = (
+  fault: Faults['log'][number],
+  record: QueueRecord,
+  earlier: QueueRecord['deliveries'][number],
+): boolean =>
+  // While the topic is down, a handler that sends at once fails.
+  fault.kind === 'topic-down' ||
+  (fault.at >= earlier.at && (fault.process === earlier.process.name || fault.messageIds.includes(record.messageId)))
+
+/** Judges all that happened, once everything is quiet. */
+export const judgeEnd = (parts: {
+  readonly history: History
+  readonly faults: Faults
+  readonly queues: readonly SimulatedQueue[]
+  readonly dead: readonly DeadRow[]
+  readonly planned: ReadonlyMap<string, PlannedMessage>
+}): void => {
+  const { history, faults, queues, dead, planned } = parts
+  for (const message of history.messages.values()) judgeMessage(history, faults, message)
+  for (const { records } of queues) for (const record of records) judgeDeliveries(history, faults, record)
+
+  const died = [...history.rows.values()].filter((row) => lifeOf(row)?.state === 'dead')
+  if (dead.length !== died.length)
+    history.violate('dead', `${died.length} rows died, and the store has ${dead.length} of them`)
+  for (const { rowId, reason } of dead) if (reason === '') history.violate('dead', `${rowId} is dead without a reason`)
+
+  for (const { number, children } of planned.values()) {
+    const { handled } = history.message(number)
+    for (const child of children) {
+      const { rows, immediate } = history.message(child.number)
+      if (handled === 0 && (immediate.length > 0 || rows.some(({ lives }) => lives.length > 0)))
+        history.violate('a throw sends nothing', `${child.number} was sent by a handler that never resolved`)
+    }
+  }
+}
