@@ -1,4 +1,5 @@
 import type { EmulatorCalls } from './call-emulator.js'
+import { fromEmulatorBody, md5Of, toEmulatorBody } from './emulator-body.js'
 
 /** An attribute of a message, as SQS carries it. */
 export interface MessageAttribute {
@@ -28,6 +29,12 @@ export interface QueueClient {
   countVisible(emulatorUrl: string): Promise<number>
 }
 
+/** A message with the body that was sent. */
+export const asSent = (message: ReceivedMessage): ReceivedMessage => {
+  const body = fromEmulatorBody(message.Body)
+  return body === message.Body ? message : { ...message, Body: body, MD5OfBody: md5Of(body) }
+}
+
 /** Makes the client of the services. */
 export const makeQueueClient = ({ json }: EmulatorCalls): QueueClient => ({
   receive: async (emulatorUrl, most, waitSeconds) => {
@@ -38,7 +45,7 @@ export const makeQueueClient = ({ json }: EmulatorCalls): QueueClient => ({
       MessageSystemAttributeNames: ['All'],
       MessageAttributeNames: ['All'],
     })) as { Messages?: readonly ReceivedMessage[] }
-    return messages
+    return messages.map(asSent)
   },
   remove: async (emulatorUrl, messages) => {
     for (let start = 0; start < messages.length; start += 10)
@@ -50,7 +57,11 @@ export const makeQueueClient = ({ json }: EmulatorCalls): QueueClient => ({
       })
   },
   send: async (emulatorUrl, body, attributes = {}) => {
-    await json('AmazonSQS.SendMessage', { QueueUrl: emulatorUrl, MessageBody: body, MessageAttributes: attributes })
+    await json('AmazonSQS.SendMessage', {
+      QueueUrl: emulatorUrl,
+      MessageBody: toEmulatorBody(body),
+      MessageAttributes: attributes,
+    })
   },
   countVisible: async (emulatorUrl) => {
     const { Attributes: attributes } = (await json('AmazonSQS.GetQueueAttributes', {

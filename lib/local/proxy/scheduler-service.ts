@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Access } from '../access/policy.js'
 import { isObject, type JsonObject, type Place } from '../assembly/template.js'
 import type { Schedules } from '../events/run-schedules.js'
-import { readScheduleDefinition } from '../events/schedule-definition.js'
+import { readScheduleDefinition, type ScheduleDefinition } from '../events/schedule-definition.js'
 import { type Answer, type Refusal, refuseAccess } from './answer.js'
 import { type Call, firstDenial } from './caller.js'
 import type { Service } from './service.js'
@@ -40,6 +40,15 @@ const accessesOf = (action: string, arn: string, { Target: target }: JsonObject)
     : []),
 ]
 
+const inSeconds = (at: number | undefined): number | undefined => (at === undefined ? undefined : at / 1000)
+
+/** A schedule as the API tells it; dates are epoch seconds there. */
+const describe = ({ given, name, group, arn, enabled, startAt, endAt }: ScheduleDefinition): JsonObject => ({
+  ...given,
+  ...{ Name: name, GroupName: group, Arn: arn, State: enabled ? 'ENABLED' : 'DISABLED' },
+  ...{ StartDate: inSeconds(startAt), EndDate: inSeconds(endAt) },
+})
+
 /** The API of EventBridge Scheduler, for single schedules. @see https://docs.aws.amazon.com/scheduler/latest/APIReference/API_Operations.html */
 export const makeSchedulerService = (schedules: Schedules, { partition, region, accountId }: Place): Service => {
   const run = ({ method }: Call, name: string, group: string, arn: string, body: JsonObject): Answer => {
@@ -48,12 +57,12 @@ export const makeSchedulerService = (schedules: Schedules, { partition, region, 
       return refuse({ code: 'ConflictException', message: `Schedule ${name} already exists.`, status: 409 })
     if (method !== 'POST' && known === undefined)
       return refuse({ code: 'ResourceNotFoundException', message: `Schedule ${name} does not exist.`, status: 404 })
-    if (method === 'GET') return answer({ ...known?.given, Name: name, GroupName: group, Arn: arn })
+    if (method === 'GET' && known !== undefined) return answer(describe(known))
     if (method === 'DELETE') {
       schedules.remove(group, name)
       return answer({})
     }
-    const read = readScheduleDefinition(name, arn, { State: 'ENABLED', ...body, GroupName: group })
+    const read = readScheduleDefinition(name, arn, { ...body, GroupName: group })
     if (typeof read === 'string') return refuse({ code: 'ValidationException', message: `${name}: ${read}` })
     schedules.put(read)
     return answer({ ScheduleArn: arn })

@@ -1,5 +1,7 @@
 import type { JsonObject } from '../assembly/template.js'
+import { md5Of, toEmulatorBody } from '../deploy/emulator-body.js'
 import type { Queue } from '../deploy/make-queues.js'
+import { asSent, type ReceivedMessage } from '../deploy/queue-client.js'
 import { type Answer, jsonAnswer, jsonRefusal, type Refusal, refuseAccess } from './answer.js'
 import type { Call } from './caller.js'
 import type { Forward } from './forward-call.js'
@@ -28,21 +30,47 @@ const refuse = (refusal: Refusal): Answer => {
 
 const missingQueue = refuse({ code: 'QueueDoesNotExist', message: 'The specified queue does not exist.' })
 
+type Json = Readonly<Record<string, unknown>>
+
+const asJson = (answer: Answer, change: (body: Json) => Json): Answer =>
+  answer.status === 200 ? jsonAnswer(change(JSON.parse(answer.body.toString()) as Json)) : answer
+
+const entriesOf = (body: JsonObject): readonly JsonObject[] => (body.Entries ?? []) as readonly JsonObject[]
+
+const encoded = (entry: JsonObject): JsonObject => ({
+  ...entry,
+  MessageBody: toEmulatorBody(String(entry.MessageBody)),
+})
+
+const send = async (call: Call, body: JsonObject, forward: Forward): Promise<Answer> =>
+  asJson(await forward(call, JSON.stringify(encoded(body))), (sent) => ({
+    ...sent,
+    MD5OfMessageBody: md5Of(String(body.MessageBody)),
+  }))
+
 /** Entries that AWS would not take are reported, and the others sent. */
-const sendOthers = async (
+const sendBatch = async (
   call: Call,
   body: JsonObject,
   failed: readonly FailedEntry[],
   forward: Forward,
 ): Promise<Answer> => {
-  const ids = new Set(failed.map(({ Id }) => Id))
-  const others = (body.Entries as readonly JsonObject[]).filter(({ Id: id }) => !ids.has(String(id)))
+  const refused = new Set(failed.map(({ Id }) => Id))
+  const others = entriesOf(body).filter(({ Id: id }) => !refused.has(String(id)))
   if (others.length === 0) return jsonAnswer({ Successful: [], Failed: failed })
-  const answer = await forward(call, JSON.stringify({ ...body, Entries: others }))
-  if (answer.status !== 200) return answer
-  const sent = JSON.parse(answer.body.toString()) as { Successful: unknown[]; Failed?: unknown[] }
-  return jsonAnswer({ Successful: sent.Successful, Failed: [...(sent.Failed ?? []), ...failed] })
+  const digests = new Map(others.map(({ Id: id, MessageBody: text }) => [id, md5Of(String(text))]))
+  const answer = await forward(call, JSON.stringify({ ...body, Entries: others.map(encoded) }))
+  return asJson(answer, ({ Successful: sent, Failed: alsoFailed = [] }) => ({
+    Successful: (sent as readonly Json[]).map((entry) => ({ ...entry, MD5OfMessageBody: digests.get(entry.Id) })),
+    Failed: [...(alsoFailed as readonly unknown[]), ...failed],
+  }))
 }
+
+const receive = async (call: Call, body: JsonObject, forward: Forward): Promise<Answer> =>
+  asJson(await forward(call, JSON.stringify(body)), ({ Messages: messages, ...rest }) => ({
+    ...rest,
+    ...(Array.isArray(messages) && { Messages: (messages as ReceivedMessage[]).map(asSent) }),
+  }))
 
 /** SQS: IAM and AWS's rules, then the emulator, under the queue's address there. */
 export const makeSqsService = (queues: readonly Queue[], forward: Forward): Service => {
@@ -69,7 +97,9 @@ export const makeSqsService = (queues: readonly Queue[], forward: Forward): Serv
       const { refusal, failed = [] } = judgeQueueCall(operation, body)
       if (refusal !== undefined) return refuse(refusal)
       const there = { ...body, QueueUrl: queue.emulatorUrl }
-      return failed.length > 0 ? sendOthers(call, there, failed, forward) : forward(call, JSON.stringify(there))
+      if (operation === 'SendMessage') return send(call, there, forward)
+      if (operation === 'SendMessageBatch') return sendBatch(call, there, failed, forward)
+      return operation === 'ReceiveMessage' ? receive(call, there, forward) : forward(call, JSON.stringify(there))
     },
   }
 }

@@ -20,6 +20,7 @@ const receiver = (name: string, properties = {}) => ({
 const under = shareCloud({
   ...table('Notes', { TableName: 'notes' }),
   ...receiver('Orders'),
+  ...receiver('Garbled'),
   ...receiver('Whole', { FunctionResponseTypes: [] }),
   ...receiver('Window', { MaximumBatchingWindowInSeconds: 1, BatchSize: 4, ScalingConfig: { MaximumConcurrency: 2 } }),
   ...receiver('Paused', { Enabled: false }),
@@ -121,6 +122,8 @@ it('a message in the hands of a killed process comes back after its visibility t
   const [, second] = await waitForNotes('killed', 2)
   expect(second?.attempt).toBe(2)
   expect(second?.pid).not.toBe(note?.pid)
+  await untilEmpty('Orders')
+  expect(await messagesIn('OrdersDeadLetters')).toBe(1)
   expect(under.cloud.invocations('OrdersReceiver').some(({ outcome }) => outcome === 'crashed')).toBe(true)
 })
 
@@ -132,8 +135,8 @@ it('a batching window gathers what comes within it', async () => {
 })
 
 it('a response that names no message of the batch fails the whole batch', async () => {
-  await send('Orders', { respond: { batchItemFailures: [{ itemIdentifier: '' }] } })
-  await until(async () => ((await messagesIn('OrdersDeadLetters')) === 2 ? true : undefined))
+  await send('Garbled', { respond: { batchItemFailures: [{ itemIdentifier: '' }] } })
+  await until(async () => ((await messagesIn('GarbledDeadLetters')) === 1 ? true : undefined))
 })
 
 it('a source that is not enabled polls nothing', async () => {
