@@ -34,8 +34,14 @@ export const bodyKey = (rowId: string, sk: string): ItemKey => ({ pk: `body#${ro
 /** The key of a control item. */
 export const controlKey = (name: 'shards' | 'worker'): ItemKey => ({ pk: 'control', sk: name })
 
+/** Comes after every digit. */
+const AFTER_ALL = ':'
+
 /** Every sort key below this belongs to a row with `dueAt <= dueBefore`, and no other does. */
-export const firstSortKeyAfter = (dueBefore: number): string => formatInstant(Math.floor(dueBefore) + 1)
+export const firstSortKeyAfter = (dueBefore: number): string => {
+  const next = formatInstant(Math.max(0, Math.floor(dueBefore) + 1))
+  return next.length > INSTANT_DIGITS || !Number.isFinite(dueBefore) ? AFTER_ALL : next
+}
 
 /** What a sort key says of a row; `undefined` if it is none of ours. */
 export const parseSortKey = (sk: string): Omit<RowAddress, 'shard'> | undefined => {
