@@ -73,10 +73,21 @@ const addParts = (form: string, parts: object): number => {
   return totalMs
 }
 
+/**
+ * A duration in milliseconds, from a number of them or from parts; fractions round up.
+ * @throws PostdateError `schedule.invalid-duration`, which names the form
+ */
+export const durationMs = (form: string, value: unknown): number => {
+  const totalMs = Math.ceil(
+    typeof value === 'object' && value !== null ? addParts(form, value) : checkNumber(form, value),
+  )
+  if (Number.isSafeInteger(totalMs)) return totalMs
+  const rule = 'it ends beyond what a number holds exactly'
+  throw new PostdateError('schedule.invalid-duration', { form, value: describeValue(value), rule })
+}
+
 const afterDuration = (value: unknown, now: number): number => {
-  const durationMs =
-    typeof value === 'object' && value !== null ? addParts('deliverAfter', value) : checkNumber('deliverAfter', value)
-  const dueAt = now + Math.ceil(durationMs)
+  const dueAt = now + durationMs('deliverAfter', value)
   if (!Number.isSafeInteger(dueAt)) {
     const rule = 'it ends beyond what a number holds exactly'
     throw new PostdateError('schedule.invalid-duration', { form: 'deliverAfter', value: describeValue(value), rule })
