@@ -121,15 +121,16 @@ export const setStage = (options: StageOptions = {}) => {
     return messages
   }
 
-  /** Runs until stopped or idle. `stop` answers at which instant it had ended. */
+  /** Runs until stopped or idle. `stop` moves the clock to the end, and answers when that was. */
   const run = (how: Omit<DispatchRun, 'signal'> = {}) => {
     const stopping = new AbortController()
     const ended = dispatcher.run({ signal: stopping.signal, ...how }).then(() => clock.now())
+    const abort = () => stopping.abort()
     const stop = async () => {
-      stopping.abort()
+      abort()
       return clock.runUntil(ended)
     }
-    return { ended, stop }
+    return { ended, abort, stop }
   }
 
   /** What may be claimed an hour from now: all rows that are left and not recalled or dead. */
