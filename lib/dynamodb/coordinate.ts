@@ -91,10 +91,16 @@ export const createCoordination = (table: Table, writeShards: number, clock: Clo
 
   return {
     readShards: async () => {
-      const age = cached === undefined ? undefined : clock.now() - cached.at
-      return cached !== undefined && age !== undefined && age >= 0 && age < COUNTS_MS
-        ? toCounts(cached.read)
-        : refresh()
+      const known = cached
+      if (known === undefined) return refresh()
+      const ageMs = clock.now() - known.at
+      if (ageMs >= 0 && ageMs < COUNTS_MS) return toCounts(known.read)
+      try {
+        return await refresh()
+      } catch (error) {
+        table.logger.warn('the shard counts could not be read again; the known ones serve on', { error: String(error) })
+        return toCounts(known.read)
+      }
     },
     growShards: async (atLeast) => {
       const counts = await refresh()

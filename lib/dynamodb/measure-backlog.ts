@@ -10,13 +10,19 @@ import type { Item, Table } from './table.js'
 const OPERATION = 'measure the backlog'
 const MOST_QUERIES = 8
 
-/** How many rows are read at most for either count: enough to ring an alarm, and at most 250 read units. */
+/** How many rows are counted at most: enough to ring an alarm, and about 250 read units when they are thin. */
 const MOST_ROWS = 1_000
 
-/** Reads a partition page by page; `onRow` answers whether to go on. */
+/** A page of each shard together is as many rows as are counted at most; four of them cost what one does. */
+const pageRows = (shards: readonly number[]): number => Math.max(4, Math.ceil(MOST_ROWS / Math.max(1, shards.length)))
+
+/** Reads a partition page by page; `onItem` answers whether to go on. */
 const readPartition = async (
   table: Table,
-  input: Pick<QueryCommandInput, 'KeyConditionExpression' | 'ExpressionAttributeValues' | 'ProjectionExpression'>,
+  input: Pick<
+    QueryCommandInput,
+    'KeyConditionExpression' | 'ExpressionAttributeValues' | 'ProjectionExpression' | 'Limit'
+  >,
   onItem: (item: Item) => boolean,
 ): Promise<void> => {
   let after: Item | undefined
@@ -25,7 +31,6 @@ const readPartition = async (
       new QueryCommand({
         TableName: table.tableName,
         ConsistentRead: true,
-        Limit: MOST_ROWS,
         ...input,
         ...(after !== undefined && { ExclusiveStartKey: after }),
       }),
@@ -46,6 +51,7 @@ const measureDue = async (table: Table, shards: readonly number[], now: number) 
         KeyConditionExpression: 'pk = :pk AND sk < :bound',
         ExpressionAttributeValues: { ':pk': { S: duePartition(shard) }, ':bound': { S: firstSortKeyAfter(now) } },
         ProjectionExpression: 'pk, sk, lease',
+        Limit: pageRows(shards),
       },
       (item) => {
         const row = readRow(item, shard)
@@ -70,6 +76,7 @@ const countDead = async (table: Table, shards: readonly number[]): Promise<numbe
         KeyConditionExpression: 'pk = :pk',
         ExpressionAttributeValues: { ':pk': { S: deadPartition(shard) } },
         ProjectionExpression: 'pk, sk, withdrawnAt',
+        Limit: pageRows(shards),
       },
       (item) => {
         if (item.withdrawnAt === undefined) dead++

@@ -20,12 +20,16 @@ export const whyNoDynoxide = (): string | undefined => {
   }
 }
 
-const start = async (kind: DynamoDbKind): Promise<Pick<DynamoDbEmulator, 'endpoint' | 'stop'>> =>
-  kind === 'moto' ? startMoto() : startDynamoDb(kind)
+const start = async (
+  kind: DynamoDbKind | undefined,
+): Promise<Pick<DynamoDbEmulator, 'endpoint' | 'batching' | 'stop'>> =>
+  kind === 'moto' ? { ...(await startMoto()), batching: 'single' } : startDynamoDb(kind)
 
 /** A DynamoDB on this machine, on which tests make tables. */
 export interface TestDynamoDb {
   readonly endpoint: string
+  /** The fastest mode that it knows. */
+  readonly batching: 'partiql' | 'single'
   /** A client of its own, so that a test may put middleware into it. */
   client(config?: DynamoDBClientConfig): DynamoDBClient
   /** Makes an empty table; answers its name. */
@@ -44,8 +48,8 @@ export const clientOf = (endpoint: string, config: DynamoDBClientConfig = {}): D
     ...config,
   })
 
-/** Starts an emulator. */
-export const startTestDynamoDb = async (kind: DynamoDbKind = 'dynoxide'): Promise<TestDynamoDb> => {
+/** Starts an emulator: the one asked for, or dynoxide where there is one and else dynalite. */
+export const startTestDynamoDb = async (kind?: DynamoDbKind): Promise<TestDynamoDb> => {
   const emulator = await start(kind)
   const clients: DynamoDBClient[] = []
   const client = (config?: DynamoDBClientConfig) => {
@@ -56,6 +60,7 @@ export const startTestDynamoDb = async (kind: DynamoDbKind = 'dynoxide'): Promis
   const owner = client()
   return {
     endpoint: emulator.endpoint,
+    batching: emulator.batching,
     client,
     table: async () => {
       const name = `table-${++tables}`
