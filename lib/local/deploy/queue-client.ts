@@ -19,12 +19,20 @@ export interface ReceivedMessage {
   readonly MD5OfMessageAttributes?: string
 }
 
+/** What is put into a queue. */
+export interface Delivery {
+  readonly body: string
+  readonly attributes: Readonly<Record<string, MessageAttribute>>
+}
+
 /** What services of the cloud do with queues, on their own behalf. */
 export interface QueueClient {
   /** Takes up to ten messages, waiting for the first. @throws when the cloud stops */
   receive(emulatorUrl: string, most: number, waitSeconds: number): Promise<readonly ReceivedMessage[]>
   remove(emulatorUrl: string, messages: readonly ReceivedMessage[]): Promise<void>
   send(emulatorUrl: string, body: string, attributes?: Readonly<Record<string, MessageAttribute>>): Promise<void>
+  /** Sends up to ten messages; answers for each why the queue did not take it, `undefined` where it did. */
+  sendAll(emulatorUrl: string, deliveries: readonly Delivery[]): Promise<readonly (string | undefined)[]>
   /** How many messages wait visibly. */
   countVisible(emulatorUrl: string): Promise<number>
 }
@@ -62,6 +70,18 @@ export const makeQueueClient = ({ json }: EmulatorCalls): QueueClient => ({
       MessageBody: toEmulatorBody(body),
       MessageAttributes: attributes,
     })
+  },
+  sendAll: async (emulatorUrl, deliveries) => {
+    const { Failed: failed = [] } = (await json('AmazonSQS.SendMessageBatch', {
+      QueueUrl: emulatorUrl,
+      Entries: deliveries.map(({ body, attributes }, place) => ({
+        Id: String(place),
+        MessageBody: toEmulatorBody(body),
+        MessageAttributes: attributes,
+      })),
+    })) as { Failed?: readonly { Id: string; Message: string }[] }
+    const reasons = new Map(failed.map(({ Id, Message }) => [Id, Message]))
+    return deliveries.map((_, place) => reasons.get(String(place)))
   },
   countVisible: async (emulatorUrl) => {
     const { Attributes: attributes } = (await json('AmazonSQS.GetQueueAttributes', {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { AccessCheck } from '../access/check-access.js'
 import type { Queue } from '../deploy/make-queues.js'
 import type { Subscription, Topic } from '../deploy/make-topics.js'
-import type { MessageAttribute, QueueClient } from '../deploy/queue-client.js'
+import type { Delivery, QueueClient } from '../deploy/queue-client.js'
 import type { MetricRecorder } from '../metrics/record-metrics.js'
 import { MOST_ATTRIBUTES } from './message-rules.js'
 import type { PublishEntry } from './publish-form.js'
@@ -19,11 +19,6 @@ export interface DeliverySettings {
 /** A published message with its id. */
 export interface PublishedMessage extends PublishEntry {
   readonly messageId: string
-}
-
-interface Delivery {
-  readonly body: string
-  readonly attributes: Readonly<Record<string, MessageAttribute>>
 }
 
 /** The message in the envelope of SNS, for subscriptions without raw delivery. @see https://docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html */
@@ -52,7 +47,7 @@ const wrap = (message: PublishedMessage, topic: Topic, subscription: Subscriptio
 /**
  * Delivers messages of a topic to the queues that are subscribed, as SNS does: what can't be delivered goes to the
  * subscription's dead-letter queue, and without one it is gone.
- * @returns delivers one message to all subscriptions; never throws for a queue that refuses.
+ * @returns delivers messages (ten at most) to all subscriptions, and answers their ids; a queue that refuses is no error.
  */
 export const makeDeliveries = ({ client, access, metrics, onLine }: DeliverySettings) => {
   const count = (topic: Topic, name: string) =>
@@ -67,12 +62,9 @@ export const makeDeliveries = ({ client, access, metrics, onLine }: DeliverySett
     return denial?.message
   }
 
-  /** Why the queue did not take it, such as its own limit of size; `undefined` when it did. */
-  const trySend = (queue: Queue, { body, attributes }: Delivery): Promise<string | undefined> =>
-    client.send(queue.emulatorUrl, body, attributes).then(
-      () => undefined,
-      (error: Error) => error.message,
-    )
+  /** Why the queue did not take each of them, such as its own limit of size; `undefined` where it did. */
+  const trySend = (queue: Queue, deliveries: readonly Delivery[]): Promise<readonly (string | undefined)[]> =>
+    client.sendAll(queue.emulatorUrl, deliveries).catch((error: Error) => deliveries.map(() => error.message))
 
   const redrive = async (
     topic: Topic,
@@ -84,7 +76,7 @@ export const makeDeliveries = ({ client, access, metrics, onLine }: DeliverySett
     const refused =
       queue === undefined
         ? 'it has no dead-letter queue'
-        : ((await obstacle(topic, queue)) ?? (await trySend(queue, delivery)))
+        : ((await obstacle(topic, queue)) ?? (await trySend(queue, [delivery]))[0])
     if (refused === undefined) {
       count(topic, 'NumberOfNotificationsRedrivenToDlq')
       onLine(`${path} could not deliver, and the message went to its dead-letter queue: ${reason}`)
@@ -94,28 +86,47 @@ export const makeDeliveries = ({ client, access, metrics, onLine }: DeliverySett
     }
   }
 
-  const deliver = async (message: PublishedMessage, topic: Topic, subscription: Subscription): Promise<void> => {
-    const { raw, queue, filter, path } = subscription
-    if (filter !== undefined && !filter.matches(message.attributes))
-      return count(topic, 'NumberOfNotificationsFilteredOut')
-    const attributeCount = Object.keys(message.attributes).length
-    // https://docs.aws.amazon.com/sns/latest/dg/sns-message-attributes.html: "discarded as client side errors"
-    if (raw && attributeCount > MOST_ATTRIBUTES) {
-      count(topic, 'NumberOfNotificationsFailed')
-      return onLine(`${path} discarded a message with ${attributeCount} attributes: raw delivery has room for 10`)
+  /** The messages that a subscription takes, as they are delivered. */
+  const prepare = (
+    messages: readonly PublishedMessage[],
+    topic: Topic,
+    subscription: Subscription,
+  ): readonly Delivery[] =>
+    messages.flatMap((message) => {
+      const { raw, filter, path } = subscription
+      if (filter !== undefined && !filter.matches(message.attributes)) {
+        count(topic, 'NumberOfNotificationsFilteredOut')
+        return []
+      }
+      const attributeCount = Object.keys(message.attributes).length
+      // https://docs.aws.amazon.com/sns/latest/dg/sns-message-attributes.html: "discarded as client side errors"
+      if (raw && attributeCount > MOST_ATTRIBUTES) {
+        count(topic, 'NumberOfNotificationsFailed')
+        onLine(`${path} discarded a message with ${attributeCount} attributes: raw delivery has room for 10`)
+        return []
+      }
+      return raw
+        ? { body: message.body, attributes: message.attributes }
+        : { body: wrap(message, topic, subscription), attributes: {} }
+    })
+
+  const deliver = async (messages: readonly PublishedMessage[], topic: Topic, subscription: Subscription) => {
+    const deliveries = prepare(messages, topic, subscription)
+    if (deliveries.length === 0) return
+    const refused = await obstacle(topic, subscription.queue)
+    const reasons =
+      refused === undefined ? await trySend(subscription.queue, deliveries) : deliveries.map(() => refused)
+    for (const [place, delivery] of deliveries.entries()) {
+      const reason = reasons[place]
+      if (reason === undefined) count(topic, 'NumberOfNotificationsDelivered')
+      else await redrive(topic, subscription, delivery, reason)
     }
-    const delivery: Delivery = raw
-      ? { body: message.body, attributes: message.attributes }
-      : { body: wrap(message, topic, subscription), attributes: {} }
-    const reason = (await obstacle(topic, queue)) ?? (await trySend(queue, delivery))
-    if (reason !== undefined) return redrive(topic, subscription, delivery, reason)
-    count(topic, 'NumberOfNotificationsDelivered')
   }
 
-  return async (entry: PublishEntry, topic: Topic): Promise<string> => {
-    const message = { ...entry, messageId: randomUUID() }
-    count(topic, 'NumberOfMessagesPublished')
-    await Promise.all(topic.subscriptions.map((subscription) => deliver(message, topic, subscription)))
-    return message.messageId
+  return async (entries: readonly PublishEntry[], topic: Topic): Promise<readonly string[]> => {
+    const messages = entries.map((entry) => ({ ...entry, messageId: randomUUID() }))
+    for (const _ of messages) count(topic, 'NumberOfMessagesPublished')
+    await Promise.all(topic.subscriptions.map((subscription) => deliver(messages, topic, subscription)))
+    return messages.map(({ messageId }) => messageId)
   }
 }

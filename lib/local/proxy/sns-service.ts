@@ -53,7 +53,7 @@ export const makeSnsService = (
       const entries = readPublishForm(new Map(form))
       const refusal = refusePublish(action, entries)
       if (refusal !== undefined) return xmlRefusal(refusal)
-      const ids = await Promise.all(entries.map((entry) => publish(entry, topic)))
+      const ids = await publish(entries, topic)
       if (action === 'Publish') return xmlAnswer(action, `<MessageId>${ids[0]}</MessageId>`)
       const members = entries.map(
         ({ id }, place) => `<member><Id>${escapeXml(id)}</Id><MessageId>${ids[place]}</MessageId></member>`,
