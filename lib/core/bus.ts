@@ -2,10 +2,11 @@ import { type ContextOrigin, type OpenContext, openContext, type RecallResult } 
 import { createDispatcher, type Dispatcher } from './dispatch/dispatcher.js'
 import { isPostdateError, PostdateError, reasonOf } from './errors.js'
 import { parseHandle } from './handle.js'
+import { LEASE_MARGIN_MS } from './lease.js'
 import type { Message, MessageKind } from './message.js'
 import type { SendOptions } from './options.js'
 import { createOutbox, type Receipt, receiptOf } from './outbox.js'
-import { canDelay, type Persistence } from './persistence.js'
+import { canDelay, type Persistence, type RecallOutcome } from './persistence.js'
 import type { Receiver } from './receiver.js'
 import { handleRecords, type ReceivingOptions } from './receiving.js'
 import { type BusOptions, type BusSettings, settleOptions } from './settings.js'
@@ -111,6 +112,13 @@ export const assembleBus = (options: BusOptions): Bus => {
     }
   }
 
+  /**
+   * While this call was on its way, or by a dispatcher whose clock is ahead of ours, the message may have been delivered and
+   * its row removed (the simulation found both). Close to its instant, what is not found may have been delivered.
+   */
+  const truthNow = (found: RecallOutcome, dueAt: number): RecallOutcome =>
+    found === 'not-found' && dueAt <= clock.now() + LEASE_MARGIN_MS ? 'too-late' : found
+
   const recall = async (recallHandle: string): Promise<RecallResult> => {
     const { bus, ...address } = parseHandle(recallHandle)
     if (bus !== name) throw new PostdateError('recall.other-bus', { bus: name, handleBus: bus })
@@ -118,8 +126,8 @@ export const assembleBus = (options: BusOptions): Bus => {
       throw new PostdateError('persistence.recall-not-supported', { persistence: persistence.name })
     }
     try {
-      const outcome = await persistence.recallOutgoingMessage(address, clock.now())
-      return { outcome, messageId: address.rowId, dueAt: address.dueAt }
+      const found = await persistence.recallOutgoingMessage(address, clock.now())
+      return { outcome: truthNow(found, address.dueAt), messageId: address.rowId, dueAt: address.dueAt }
     } catch (cause) {
       if (isPostdateError(cause)) throw cause
       const details = { persistence: persistence.name, operation: `recall ${address.rowId}`, reason: reasonOf(cause) }
