@@ -35,7 +35,8 @@ export const importLaw: Readonly<Record<string, AreaLaw>> = {
     node: true,
   },
   bin: {
-    areas: ['core', 'wiring', ...stores, 'lambda', 'operations', 'constructs', 'local'],
+    // Of the functions, the app needs to know the messages only.
+    areas: ['core', 'wiring', ...stores, 'lambda', 'operations', 'constructs', 'local', 'lambdas'],
     packages: [...aws, 'aws-cdk-lib', 'constructs', 'cdk-nag', 'esbuild'],
     node: true,
   },

@@ -18,7 +18,7 @@ export interface PackedProject {
   remove(): void
 }
 
-const published = ['bin', 'docs', 'lib', 'CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']
+const published = ['bin', 'docs', 'lambdas', 'lib', 'CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']
 
 const isPublished = (name: string): boolean => published.includes(name) || /^tsconfig.*\.json$/.test(name)
 

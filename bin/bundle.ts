@@ -1,0 +1,59 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+/**
+ * Bundles each function of `lambdas/` into `assets/<name>/index.mjs`, once, for `Code.fromAsset`. So synth needs no bundler,
+ * a published construct needs none at its user's, and the hash of an asset is the same in every checkout.
+ */
+const root = fileURLToPath(new URL('..', import.meta.url))
+const sources = join(root, 'lambdas')
+const assets = join(root, 'assets')
+
+/** Files of `lambdas/` that export a handler; the others are parts of them. */
+const functionNames = readdirSync(sources)
+  .filter((file) => file.endsWith('.ts') && /^export const handler\b/m.test(readFileSync(join(sources, file), 'utf8')))
+  .map((file) => basename(file, '.ts'))
+
+/** What is there already stays, and what is new appears at once: a synth, or another bundling, may be reading. */
+const replaceFile = (path: string, content: Uint8Array): void => {
+  try {
+    if (readFileSync(path).equals(content)) return
+  } catch {
+    // There is none yet.
+  }
+  const draft = `${path}.${process.pid}.draft`
+  writeFileSync(draft, content)
+  renameSync(draft, path)
+}
+
+const bundleFunction = async (name: string): Promise<number> => {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: [join('lambdas', `${name}.ts`)],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22',
+    // The packages' ES modules first: they are what can be shaken.
+    mainFields: ['module', 'main'],
+    minify: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+  })
+  const [bundle] = outputFiles
+  if (bundle === undefined) throw new Error(`esbuild wrote nothing for lambdas/${name}.ts`)
+  const folder = join(assets, name)
+  mkdirSync(folder, { recursive: true })
+  replaceFile(join(folder, 'index.mjs'), bundle.contents)
+  return bundle.contents.byteLength
+}
+
+for (const name of functionNames) {
+  const bytes = await bundleFunction(name)
+  console.log(`assets/${name}/index.mjs ${Math.ceil(bytes / 1024)} kB`)
+}
+for (const folder of readdirSync(assets).filter((name) => !functionNames.includes(name)))
+  rmSync(join(assets, folder), { recursive: true })

@@ -1,0 +1,7 @@
+export { DelayedDelivery } from './constructs/delayed-delivery.js'
+export type { DelayedDeliveryAttributes } from './constructs/delivery-construct.js'
+export { DeliveryConstruct } from './constructs/delivery-construct.js'
+export type { DelayedDeliveryProps } from './constructs/delivery-props.js'
+export type { MessageReceiverProps } from './constructs/message-receiver.js'
+export { MessageReceiver } from './constructs/message-receiver.js'
+export type { MessageName, ReceiverRoutes } from './constructs/routes.js'

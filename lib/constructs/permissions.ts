@@ -1,0 +1,72 @@
+import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam'
+
+/** What may be done with the items of some partitions of the table. */
+export interface TablePermission {
+  readonly actions: readonly string[]
+  /** Partition keys, `*` for the rest of one. */
+  readonly partitions: readonly string[]
+}
+
+const DUE = 'due#*'
+const BODY = 'body#*'
+const DEAD = 'dead#*'
+const CONTROL = 'control'
+
+/** A sender stores rows and bodies that are not there yet. It changes and removes none. */
+export const senderPermissions: readonly TablePermission[] = [
+  { actions: ['dynamodb:PartiQLInsert'], partitions: [DUE, BODY] },
+  // A key that is taken is looked at; the shard counts are read.
+  { actions: ['dynamodb:BatchGetItem', 'dynamodb:GetItem'], partitions: [DUE, BODY, CONTROL] },
+]
+
+/** A recall withdraws a row, alive or dead, leaves a tombstone where none is, and removes the body. */
+export const recallPermissions: readonly TablePermission[] = [
+  { actions: ['dynamodb:GetItem', 'dynamodb:UpdateItem'], partitions: [DUE, DEAD] },
+  { actions: ['dynamodb:PutItem'], partitions: [DUE] },
+  { actions: ['dynamodb:DeleteItem'], partitions: [DUE, BODY] },
+]
+
+/** Claims, settles, gives back, gives up. */
+const dispatching: readonly TablePermission[] = [
+  { actions: ['dynamodb:PartiQLDelete', 'dynamodb:PartiQLUpdate', 'dynamodb:Query'], partitions: [DUE] },
+  { actions: ['dynamodb:BatchGetItem', 'dynamodb:DeleteItem', 'dynamodb:UpdateItem'], partitions: [DUE, BODY] },
+  { actions: ['dynamodb:PutItem'], partitions: [DEAD] },
+]
+
+/** The dispatcher also keeps the worker lease, and counts the dead. */
+export const dispatcherPermissions: readonly TablePermission[] = [
+  ...dispatching,
+  { actions: ['dynamodb:GetItem'], partitions: [DUE, CONTROL] },
+  { actions: ['dynamodb:PutItem'], partitions: [CONTROL] },
+  { actions: ['dynamodb:Query'], partitions: [DEAD] },
+]
+
+/** The waker reads the worker lease and never writes it. */
+export const wakerPermissions: readonly TablePermission[] = [
+  ...dispatching,
+  { actions: ['dynamodb:GetItem'], partitions: [DUE, CONTROL] },
+]
+
+/**
+ * Grants permissions on a table, limited to partitions by the condition key that PartiQL and the classic operations share.
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
+ */
+export const grantTable = (grantee: IGrantable, tableArn: string, permissions: readonly TablePermission[]): Grant =>
+  permissions
+    .map(({ actions, partitions }) =>
+      Grant.addToPrincipal({
+        grantee,
+        actions: [...actions],
+        resourceArns: [tableArn],
+        conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...partitions] } },
+      }),
+    )
+    .reduce((all, grant) => all.combine(grant))
+
+/** Grants one action or more on one resource. */
+export const grantOn = (grantee: IGrantable, resourceArn: string, ...actions: readonly string[]): Grant =>
+  Grant.addToPrincipal({ grantee, actions: [...actions], resourceArns: [resourceArn] })
+
+/** Makes one grant of several. */
+export const combineGrants = (first: Grant, ...others: readonly Grant[]): Grant =>
+  others.reduce((all, grant) => all.combine(grant), first)

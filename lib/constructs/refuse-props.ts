@@ -1,0 +1,20 @@
+import { Token } from 'aws-cdk-lib'
+import type { IConstruct } from 'constructs'
+
+/** An error at synth that names the construct, and what is wrong with its props. */
+export const refuseProps = (scope: IConstruct, rule: string): Error =>
+  new Error(`${scope.node.path || 'the app'}: ${rule}`)
+
+const NAME = /^[\w-]{1,64}$/
+
+/**
+ * Checks a name that keys and routes are made of: a bus's or a receiver's.
+ * @throws Error that names the construct
+ */
+export const checkName = (scope: IConstruct, what: string, name: string): string => {
+  if (!Token.isUnresolved(name) && NAME.test(name)) return name
+  throw refuseProps(
+    scope,
+    `the ${what} ${JSON.stringify(name)} must be 1 to 64 letters, digits, _ and -, fixed at synth`,
+  )
+}
