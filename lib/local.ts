@@ -1,5 +1,6 @@
 export type { Invocation, InvocationOutcome, Trigger } from './local/functions/invocation.js'
 export type { DeniedCall, LocalCloud, LocalCloudOptions } from './local/local-cloud.js'
 export { LocalCloudError, type LocalCloudErrorCode } from './local/local-error.js'
+export type { AlarmReport, WatchedMetric } from './local/metrics/read-alarms.js'
 export type { MetricSample } from './local/metrics/record-metrics.js'
 export { startLocalCloud } from './local/start-local-cloud.js'

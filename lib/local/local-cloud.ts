@@ -1,5 +1,6 @@
 import type { Denial } from './access/policy.js'
 import type { Invocation } from './functions/invocation.js'
+import type { AlarmReport } from './metrics/read-alarms.js'
 import type { MetricSample } from './metrics/record-metrics.js'
 
 /** How to start a local cloud. */
@@ -47,6 +48,8 @@ export interface LocalCloud {
   denials(): readonly DeniedCall[]
   /** What functions wrote in the Embedded Metric Format, what Lambda and SNS measure, and the queues as they are now. */
   metrics(): Promise<readonly MetricSample[]>
+  /** The app's alarms, with what was measured of the metrics that they watch. */
+  alarms(): Promise<readonly AlarmReport[]>
   /**
    * Ends all processes and emulators.
    * @throws LocalCloudError `call.unknown` when a function called what the local cloud does not know

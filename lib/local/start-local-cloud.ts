@@ -14,8 +14,9 @@ import { startRuntimeApi } from './functions/runtime-api.js'
 import type { DeniedCall, LocalCloud, LocalCloudOptions } from './local-cloud.js'
 import { LocalCloudError } from './local-error.js'
 import { measureQueues } from './metrics/measure-queues.js'
+import { readAlarms } from './metrics/read-alarms.js'
 import { recordInvocation } from './metrics/record-invocation.js'
-import { makeMetricRecorder } from './metrics/record-metrics.js'
+import { keep, makeMetricRecorder } from './metrics/record-metrics.js'
 import { serveCloud } from './proxy/serve-cloud.js'
 import { type CloudProxy, startProxy } from './proxy/start-proxy.js'
 
@@ -68,7 +69,7 @@ const startInside = async (
     ...{ deployed, runtimeApi, region: place.region, endpoint: proxy.endpoint, metrics, onLine },
     onInvocation: (invocation, { name }) => {
       if (stopped) return
-      invocations.push(invocation)
+      keep(invocations, invocation)
       recordInvocation(invocation, name, metrics)
       onLine(describeInvocation(invocation))
       if (log) for (const line of invocation.logs) onLine(`  | ${line}`)
@@ -121,6 +122,7 @@ const startInside = async (
     stopped = true
   })
 
+  const measure = async () => [...metrics.samples(), ...(await measureQueues(queues, client))]
   return {
     endpoint: proxy.endpoint,
     outputs: resolved.outputs,
@@ -133,7 +135,8 @@ const startInside = async (
       return invocations.filter((invocation) => logicalId === undefined || invocation.function === logicalId)
     },
     denials: () => [...denials],
-    metrics: async () => [...metrics.samples(), ...(await measureQueues(queues, client))],
+    metrics: measure,
+    alarms: async () => readAlarms(resolved.inert, await measure(), Date.now()),
     stop: async () => {
       for (const end of cleanup.splice(0).reverse()) await end()
       if (unknown.size > 0) throw unknownCalls(unknown)

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { LocalCloudOptions } from '../../lib/local/local-cloud.js'
 import { startLocalCloud } from '../../lib/local/start-local-cloud.js'
 import { messagesIn } from './support/clients.js'
 import {
@@ -21,10 +22,15 @@ import {
 } from './support/resources.js'
 import { emptyFolder, removeAfterTest, type StackInput, writeAssembly } from './support/write-assembly.js'
 
-const start = async (stacks: Readonly<Record<string, StackInput>>, lines: string[] = []) => {
+const start = async (
+  stacks: Readonly<Record<string, StackInput>>,
+  lines: string[] = [],
+  options: LocalCloudOptions = {},
+) => {
   const cloud = await startLocalCloud({
     assembly: removeAfterTest(writeAssembly(stacks)),
     onLine: (line) => lines.push(line),
+    ...options,
   })
   let stopped = false
   const stop = () => {
@@ -141,6 +147,73 @@ it('removing one grant makes the same run fail with AccessDenied', async () => {
   }
   expect(await run(['dynamodb:PutItem', 'dynamodb:GetItem'])).toBe('[{}]')
   expect(await run(['dynamodb:GetItem'])).toMatch(/AccessDeniedException.*dynamodb:PutItem.*table\/rows.*Demo\/Caller/)
+})
+
+it('an app runs on dynalite as well, where the platform has no dynoxide', async () => {
+  const cloud = await start(
+    {
+      Demo: {
+        resources: {
+          ...table('Rows', { TableName: 'rows' }),
+          ...lambda('Caller', 'caller', [allow(['dynamodb:PutItem', 'dynamodb:GetItem'], arnOf('Rows'))]),
+        },
+      },
+    },
+    [],
+    { dynamodb: 'dynalite' },
+  )
+  const key = { pk: { S: 'a' }, sk: { S: 'b' } }
+  const calls = [
+    ['dynamodb', 'PutItem', { TableName: 'rows', Item: key }],
+    ['dynamodb', 'GetItem', { TableName: 'rows', Key: key }],
+  ]
+  expect((await cloud.invoke('Caller', { calls })).payload).toEqual([{}, { Item: key }])
+})
+
+it('an alarm tells what was measured of its metric, and whether it would ring', async () => {
+  const alarm = (logicalId: string, properties: object) =>
+    anyResource(logicalId, 'AWS::CloudWatch::Alarm', {
+      ...{ Namespace: 'AWS/Lambda', MetricName: 'Errors', Statistic: 'Sum', Period: 60, EvaluationPeriods: 1 },
+      ...{ Threshold: 1, ComparisonOperator: 'GreaterThanOrEqualToThreshold' },
+      Dimensions: [{ Name: 'FunctionName', Value: ref('Probe') }],
+      ...properties,
+    })
+  const cloud = await start({
+    Demo: {
+      resources: {
+        ...lambda('Probe', 'probe'),
+        ...alarm('Failing', {}),
+        ...alarm('OftenFailing', { Threshold: 2 }),
+        ...alarm('Silent', { MetricName: 'Nothing', TreatMissingData: 'breaching' }),
+        ...alarm('Misnamed', { Dimensions: [] }),
+        ...anyResource('Sum', 'AWS::CloudWatch::Alarm', {
+          Metrics: [
+            { Id: 'e', Expression: 'm' },
+            {
+              Id: 'm',
+              MetricStat: {
+                Metric: {
+                  Namespace: 'AWS/Lambda',
+                  MetricName: 'Errors',
+                  Dimensions: [{ Name: 'FunctionName', Value: ref('Probe') }],
+                },
+              },
+            },
+          ],
+        }),
+      },
+    },
+  })
+  await cloud.invoke('Probe', { action: 'fail', message: 'no' })
+  const alarms = await cloud.alarms()
+  expect(alarms.map(({ path, rings }) => [path.split('/')[1], rings])).toEqual([
+    ['Failing', true],
+    ['OftenFailing', false],
+    ['Silent', true],
+    ['Misnamed', false],
+    ['Sum', undefined],
+  ])
+  expect(alarms.map(({ metrics: [metric] }) => metric?.samples.length)).toEqual([1, 1, 0, 0, 1])
 })
 
 it('nothing of a cloud is left when it has stopped', async () => {
@@ -262,6 +335,11 @@ describe('what AWS would refuse is refused', () => {
       'a role that the Scheduler may not take',
       { ...lambda('Probe', 'probe'), ...schedule('Tick', 'Probe', 'ProbeRole') },
       /scheduler.amazonaws.com can't take the role/,
+    ],
+    [
+      'a dead-letter queue that the function may not fill',
+      { ...queue('Lost'), ...lambda('Probe', 'probe', [], { DeadLetterConfig: { TargetArn: arnOf('Lost') } }) },
+      /does not let it fill its dead-letter queue/,
     ],
     [
       'a policy that is malformed',

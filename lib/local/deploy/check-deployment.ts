@@ -57,6 +57,16 @@ const checkDeadLetters = (resource: Resource, queues: readonly Queue[]): void =>
     throw invalidResource(resource, `its maxReceiveCount is ${String(count)}, outside 1 to 1000`)
 }
 
+/** Lambda refuses a function whose role does not let it fill the function's dead-letter queue. */
+const checkFunctionDeadLetters = async (resource: Resource, access: AccessCheck): Promise<void> => {
+  const { TargetArn: arn } = objectOf(resource, 'DeadLetterConfig')
+  if (arn === undefined) return
+  const sending = { action: 'sqs:SendMessage', resource: String(arn) }
+  const denial = await access.asRole(textOf(resource, 'Role'), resource.name, sending)
+  if (denial !== undefined)
+    throw invalidResource(resource, `its role does not let it fill its dead-letter queue: ${denial.message}`)
+}
+
 const checkResource = async (resource: Resource, deployment: Deployment): Promise<void> => {
   const { queues, access } = deployment
   switch (resource.type) {
@@ -64,7 +74,8 @@ const checkResource = async (resource: Resource, deployment: Deployment): Promis
     case 'AWS::SNS::Subscription':
       return checkDeadLetters(resource, queues)
     case 'AWS::Lambda::Function':
-      return checkRole(resource, textOf(resource, 'Role'), 'lambda.amazonaws.com', resource.arn, access)
+      await checkRole(resource, textOf(resource, 'Role'), 'lambda.amazonaws.com', resource.arn, access)
+      return checkFunctionDeadLetters(resource, access)
     case 'AWS::Lambda::EventSourceMapping':
       return checkEventSource(resource, readEventSource(resource), deployment)
     case 'AWS::Scheduler::Schedule': {

@@ -16,11 +16,20 @@ export interface MetricRecorder {
   samples(): readonly MetricSample[]
 }
 
+/** A cloud that is kept up for days forgets the oldest. */
+const MOST_KEPT = 100_000
+
+/** Adds to a list that grows as long as the cloud runs. */
+export const keep = <T>(list: T[], item: T): void => {
+  list.push(item)
+  if (list.length > MOST_KEPT) list.splice(0, MOST_KEPT / 10)
+}
+
 /** Makes an empty recorder. */
 export const makeMetricRecorder = (): MetricRecorder => {
   const kept: MetricSample[] = []
   return {
-    record: (sample) => kept.push({ unit: 'Count', at: Date.now(), ...sample }),
+    record: (sample) => keep(kept, { unit: 'Count', at: Date.now(), ...sample }),
     samples: () => [...kept],
   }
 }
