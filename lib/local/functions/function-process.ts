@@ -40,7 +40,7 @@ export interface FunctionProcess {
   readonly ended: Promise<void>
 }
 
-const bootstrap = fileURLToPath(new URL('bootstrap.js', import.meta.url))
+const bootstrap = fileURLToPath(new URL('bootstrap.mjs', import.meta.url))
 
 /** Node's heap gets this part of the memory; the rest is for the process around it, as in Lambda. */
 const HEAP_SHARE = 0.9
