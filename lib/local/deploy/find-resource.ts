@@ -10,16 +10,22 @@ export interface Findable {
 
 /** `Shop/Orders/Resource` is also found as `Shop/Orders` and as `Orders`. */
 const namesOf = ({ logicalId, path, name, arn }: Findable): readonly string[] => {
-  const short = path.replace(/\/Resource$/, '')
-  return [logicalId, path, short, short.replace(/^[^/]+\//, ''), name, arn]
+  const inStack = path.replace(/^[^/]+\//, '')
+  return [logicalId, name, arn, ...[path, inStack].flatMap((one) => [one, one.replace(/\/Resource$/, '')])]
 }
 
+/** A construct that holds one resource of the kind may be named in its place. */
+const isInside = (candidate: Findable, name: string): boolean =>
+  namesOf(candidate).some((known) => known.startsWith(`${name}/`))
+
 /**
- * Finds a resource by its logical id, construct path (with or without the stack), physical name or ARN.
+ * Finds a resource by its logical id, construct path (with or without the stack), physical name or ARN, or by the path
+ * of a construct that holds no other of its kind.
  * @throws LocalCloudError `name.unknown`, listing what there is
  */
 export const findResource = <T extends Findable>(kind: string, name: string, candidates: readonly T[]): T => {
-  const found = candidates.filter((candidate) => namesOf(candidate).includes(name))
+  const exact = candidates.filter((candidate) => namesOf(candidate).includes(name))
+  const found = exact.length > 0 ? exact : candidates.filter((candidate) => isInside(candidate, name))
   const [only] = found
   if (only === undefined || found.length > 1)
     throw new LocalCloudError(
