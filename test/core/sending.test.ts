@@ -64,7 +64,7 @@ describe('a send', () => {
   })
 
   test('beyond the horizon is refused, and the last instant of it is not', async () => {
-    const { bus, rowsLeft, startAt } = setBus({ horizonMs: 60_000 })
+    const { bus, rowsLeft, startAt } = setBus({ horizon: 60_000 })
     expect(await refusalOf(bus.send(remind, { deliverAfter: 60_001 }))).toMatchObject({
       code: 'schedule.beyond-horizon',
       details: { dueAt: startAt + 60_001, limitAt: startAt + 60_000, horizonMs: 60_000 },

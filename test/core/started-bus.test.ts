@@ -222,8 +222,8 @@ describe('the options of a bus', () => {
     ['name', ''],
     ['name', 'orders bus'],
     ['name', 'x'.repeat(65)],
-    ['horizonMs', -1],
-    ['horizonMs', 1.5],
+    ['horizon', -1],
+    ['horizon', '10 years'],
     ['pastDue', 'now'],
   ])('refuse the %s %j', (option, value) => {
     expect(() => setBus({ [option]: value })).toThrow(
