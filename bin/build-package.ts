@@ -52,3 +52,6 @@ rmSync(esmFolder, { recursive: true, force: true })
 rmSync(cjsFolder, { recursive: true, force: true })
 compileEsm()
 await writeCjs()
+// The local cloud starts it as a process of its own, so no import leads to it, and the compiler leaves it out.
+const bootstrap = join('local', 'functions', 'bootstrap.mjs')
+for (const folder of [esmFolder, cjsFolder]) cpSync(join(root, 'lib', bootstrap), join(folder, bootstrap))
