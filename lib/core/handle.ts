@@ -23,8 +23,9 @@ const fromBase64Url = (text: string): string =>
   )
 
 /** Writes a recall handle: opaque, checksummed, and good for ever. It is an address, not a secret. */
-export const formatHandle = ({ bus, shard, dueAt, rowId }: HandleContent): string => {
-  const content = JSON.stringify([bus, shard, dueAt, rowId])
+export const formatHandle = ({ bus, shard, dueAt, rowId, firstDueAt }: HandleContent): string => {
+  const moved = firstDueAt === undefined ? [] : [firstDueAt]
+  const content = JSON.stringify([bus, shard, dueAt, rowId, ...moved])
   return PREFIX + toBase64Url(hashText(content).slice(0, CHECKSUM_DIGITS) + content)
 }
 
@@ -46,8 +47,8 @@ export const parseHandle = (handle: unknown): HandleContent => {
   const content = text.slice(CHECKSUM_DIGITS)
   if (hashText(content).slice(0, CHECKSUM_DIGITS) !== text.slice(0, CHECKSUM_DIGITS))
     throw malformed('its checksum is wrong')
-  const [bus, shard, dueAt, rowId] = JSON.parse(content) as [string, number, number, string]
-  const parsed = { bus, shard, dueAt, rowId }
+  const [bus, shard, dueAt, rowId, firstDueAt] = JSON.parse(content) as [string, number, number, string, number?]
+  const parsed = { bus, shard, dueAt, rowId, ...(firstDueAt !== undefined && { firstDueAt }) }
   // Base64 has several spellings of the same bytes: the unused bits of its last digit, blanks, padding.
   if (formatHandle(parsed) !== handle) throw malformed('it was written anew')
   return parsed

@@ -15,11 +15,14 @@
  * | `r` | recalled; the envelope is removed | never | `already-recalled` |
  * | `d` | dead, or being moved there; surely not published | never | `recalled` |
  * | `p` | dead, or being moved there; perhaps published | never | `possibly-delivered` |
+ * | `a` | arriving: written by a move that is made only when the row it comes from says so | never | what that row answers |
+ * | `t` | moved away to `until`; the new row may not be in force yet | never | what the new row answers |
+ * | `g` | moved away to `until`; the new row is in force | never | what the new row answers |
  *
  * Without `m` and `p` a row that was perhaps published, then claimed again and given back unpublished (or given up),
  * would be `b` (or `d`), and a recall would answer `recalled` for a message that its receiver may have.
  */
-export type LeaseState = 's' | 'l' | 'm' | 'b' | 'u' | 'r' | 'd' | 'p'
+export type LeaseState = 's' | 'l' | 'm' | 'b' | 'u' | 'r' | 'd' | 'p' | 'a' | 't' | 'g'
 
 /** A register, taken apart. */
 export interface Lease {
@@ -58,7 +61,7 @@ export const formatLease = (lease: Lease): string =>
 
 /** Reads a register; `undefined` if the text is none, which the caller reports as a bad row. */
 export const parseLease = (text: string): Lease | undefined => {
-  const match = /^(\d{15})#([slmburdp])#(\d{1,6})#(.+)$/.exec(text)
+  const match = /^(\d{15})#([slmburdpatg])#(\d{1,6})#(.+)$/.exec(text)
   if (!match) return undefined
   const [, until = '', state = '', claims = '', token = ''] = match
   return { until: Number(until), state: state as LeaseState, claims: Number(claims), token }
@@ -109,7 +112,33 @@ export const givenUp = (held: Lease, published: 'no' | 'perhaps', diedAt: number
 /** The register of a row withdrawn at `now` (epoch milliseconds), and of the tombstone where no row was. */
 export const withdrawn = (now: number, token: string): Lease => ({ until: now, state: 'r', claims: 0, token })
 
-/** What a recall of a stored row answers, given its register. */
+/** The register of a row that a move writes before the move is made. Its token is that of the move. */
+export const arriving = (token: string): Lease => ({ until: 0, state: 'a', claims: 0, token })
+
+/**
+ * The register that makes a move: of the row that moves away to `to` (epoch milliseconds). It has the token of the move, so
+ * the row that arrives knows its own.
+ */
+export const movedAway = (to: number, token: string): Lease => ({ until: to, state: 't', claims: 0, token })
+
+/** The register of a row that moved away, once its new row is in force. */
+export const movedForGood = (away: Lease, token: string): Lease => ({ ...away, state: 'g', token })
+
+/** The register of a row whose move is made. `from` is that of the row it comes from, before the move. */
+export const arrived = (from: Lease, token: string): Lease => ({
+  until: 0,
+  state: isLeased(from) || from.state === 'u' || from.state === 'p' ? 'u' : 's',
+  claims: 0,
+  token,
+})
+
+/** The same register with a new token: whoever saw the old one finds that it is not the same any more. */
+export const renewed = (lease: Lease, token: string): Lease => ({ ...lease, token })
+
+/** Whether a row has moved away: what counts is where to. */
+export const isMovedAway = (lease: Lease | undefined): boolean => lease?.state === 't' || lease?.state === 'g'
+
+/** What a recall of a stored row answers, given its register. Of a row that moves, the other one has to be asked. */
 export const recallAnswer = (
   lease: Lease,
   now: number,
@@ -117,5 +146,7 @@ export const recallAnswer = (
   if (lease.state === 'r') return 'already-recalled'
   if (lease.state === 'u' || lease.state === 'p') return 'possibly-delivered'
   if (isLeased(lease)) return now >= lease.until + LEASE_MARGIN_MS ? 'possibly-delivered' : 'too-late'
+  // Nothing is withdrawn here, which is what this answer says at least.
+  if (lease.state === 'a' || isMovedAway(lease)) return 'too-late'
   return 'recalled'
 }

@@ -9,6 +9,8 @@ export interface RowAddress {
   readonly dueAt: number
   /** `messageId`, or `<messageId>~<receiver>~<attempt>` for a redelivery. */
   readonly rowId: string
+  /** The instant that it was first due at, epoch milliseconds, when it was moved since. @default dueAt */
+  readonly firstDueAt?: number
 }
 
 /** A message to keep until it is due. */
@@ -115,6 +117,16 @@ export type RecallOutcome =
   /** Nothing is stored under this handle, and from now on nothing can be. */
   | 'not-found'
 
+/** What became of a row that was to be moved to another instant. */
+export type RescheduleOutcome =
+  /** It waits for the new instant, and no longer for the old one. `possibly-delivered`: an earlier try to publish it may have gone out. */
+  | { readonly outcome: 'rescheduled' | 'possibly-delivered'; readonly address: RowAddress }
+  /**
+   * Nothing was moved. `too-late`: it is being delivered or was. `recalled`: it was withdrawn. `dead`: it was given up on.
+   * `not-found`: nothing is stored under this address.
+   */
+  | { readonly outcome: 'too-late' | 'recalled' | 'dead' | 'not-found' }
+
 /** The rows due and not yet dispatched. */
 export interface Backlog {
   /** Rows due at `now`, claimed or not; counted up to a bound. */
@@ -152,11 +164,17 @@ export interface Persistence {
   recallOutgoingMessage?(address: RowAddress, now: number): Promise<RecallOutcome>
   /** Counts what is due and not dispatched. */
   measureBacklog?(now: number): Promise<Backlog>
+  /**
+   * Moves a row to another instant (epoch milliseconds, `now` or later), whether that is earlier or later: never both rows,
+   * never neither. Addresses of before and after lead to the row from then on. A row that may be claimed at `now` already
+   * stays where it is when it is to be due by then.
+   */
+  rescheduleOutgoingMessage?(address: RowAddress, dueAt: number, now: number): Promise<RescheduleOutcome>
 }
 
 /** A persistence that can delay. */
 export type DelayingPersistence = Persistence &
-  Required<Omit<Persistence, 'durable' | 'maxEnvelopeBytes' | 'coordination'>>
+  Required<Omit<Persistence, 'durable' | 'maxEnvelopeBytes' | 'coordination' | 'rescheduleOutgoingMessage'>>
 
 /** How many slices the due rows are in. */
 export interface ShardCounts {

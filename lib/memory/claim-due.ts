@@ -1,14 +1,16 @@
 import { decodeEnvelope } from '../core/envelope.js'
 import { claimableFrom, claimed, formatLease, LEASE_MARGIN_MS } from '../core/lease.js'
 import type { Claim, ClaimRequest, ClaimResult } from '../core/persistence.js'
-import type { MemoryStore, Row, StoredMessage } from './rows.js'
+import { chainOf, type MemoryStore, type Row, type StoredMessage } from './rows.js'
 import type { SortedRows } from './sorted-rows.js'
 
 /**
- * Whether a recalled row has done its service: it keeps a store that is still in flight from arriving after the recall was
- * answered. Judged by `now` and never by the look-ahead, and the margin later, since the recaller's clock may lag behind ours.
+ * Whether a row that was recalled or moved away has done its service: it keeps a store that is still in flight from arriving
+ * after the answer. Judged by `now` and never by the look-ahead, and the margin later, since the caller's clock may lag behind
+ * ours.
  */
-const isSpent = (row: Row, now: number) => row.lease.state === 'r' && row.dueAt + LEASE_MARGIN_MS <= now
+const isSpent = ({ lease, dueAt }: Row, now: number) =>
+  (lease.state === 'r' || lease.state === 'g') && dueAt + LEASE_MARGIN_MS <= now
 
 /** The rows of several shards in the order of their due instants. */
 function* oldestFirst(shards: readonly SortedRows<Row>[]): Generator<Row> {
@@ -72,10 +74,13 @@ const claimOldest = (store: MemoryStore, request: ClaimRequest, spent: Row[]): C
   return { claims, nextDueAt, more: false }
 }
 
-/** Claims due rows, oldest first across the shards, and removes the recalled ones that it passes and that are spent. */
+/** Claims due rows, oldest first across the shards, and removes those that it passes and that are spent. */
 export const claimDue = (store: MemoryStore, request: ClaimRequest): ClaimResult => {
   const spent: Row[] = []
   const result = claimOldest(store, request, spent)
-  for (const row of spent) store.due.get(row.shard)?.remove(row.sortKey)
+  for (const row of spent) {
+    store.due.get(row.shard)?.remove(row.sortKey)
+    if (row.lease.state === 'r') store.moved.delete(chainOf(row))
+  }
   return result
 }

@@ -1,6 +1,7 @@
 import { decodeEnvelope } from '../core/envelope.js'
+import { claimableFrom } from '../core/lease.js'
 import type { Backlog, DeadRow } from '../core/persistence.js'
-import type { DeadEntry, MemoryStore } from './rows.js'
+import { addressOf, type DeadEntry, type MemoryStore } from './rows.js'
 
 /** Counts the rows due at `now` that were neither dispatched nor recalled, and the dead ones. Counts all; never capped. */
 export const measureBacklog = (store: MemoryStore, now: number): Backlog => {
@@ -9,7 +10,7 @@ export const measureBacklog = (store: MemoryStore, now: number): Backlog => {
   for (const rows of store.due.values()) {
     for (const row of rows.values()) {
       if (row.dueAt > now) break
-      if (row.message === undefined) continue
+      if (claimableFrom(row.lease) === undefined) continue
       due++
       if (oldestDueAt === undefined || row.dueAt < oldestDueAt) oldestDueAt = row.dueAt
     }
@@ -20,9 +21,7 @@ export const measureBacklog = (store: MemoryStore, now: number): Backlog => {
 }
 
 const toDeadRow = (entry: DeadEntry): DeadRow => ({
-  shard: entry.shard,
-  dueAt: entry.dueAt,
-  rowId: entry.rowId,
+  ...addressOf(entry),
   envelope: decodeEnvelope(entry.message.text, entry.message.identity),
   reason: entry.reason,
   diedAt: entry.diedAt,

@@ -1,9 +1,10 @@
 import { type Ids, randomIds } from '../core/ids.js'
-import type { Coordination, DelayingPersistence, Inspection } from '../core/persistence.js'
+import type { Coordination, DelayingPersistence, Inspection, Persistence } from '../core/persistence.js'
 import { claimDue } from './claim-due.js'
 import { createCoordination } from './coordinate.js'
 import { listDead, measureBacklog } from './measure-backlog.js'
 import { recallMessage } from './recall-message.js'
+import { rescheduleMessage } from './reschedule-message.js'
 import type { MemoryStore } from './rows.js'
 import { releaseClaim, settleClaim } from './settle-claims.js'
 import { storeMessage } from './store-messages.js'
@@ -17,10 +18,11 @@ export interface MemoryPersistenceOptions {
 }
 
 /** A persistence in the memory of this process. */
-export type MemoryPersistence = DelayingPersistence & {
-  readonly coordination: Coordination
-  readonly inspection: Inspection
-}
+export type MemoryPersistence = DelayingPersistence &
+  Required<Pick<Persistence, 'rescheduleOutgoingMessage'>> & {
+    readonly coordination: Coordination
+    readonly inspection: Inspection
+  }
 
 /**
  * Keeps delayed messages in the memory of this process: the default of a bus, for development and tests. It follows the
@@ -30,7 +32,7 @@ export type MemoryPersistence = DelayingPersistence & {
  */
 export const memoryPersistence = (options: MemoryPersistenceOptions = {}): MemoryPersistence => {
   const { ids = randomIds, shards = 1 } = options
-  const store: MemoryStore = { newToken: () => ids.token(), due: new Map(), dead: new Map() }
+  const store: MemoryStore = { newToken: () => ids.token(), due: new Map(), dead: new Map(), moved: new Map() }
   // No command waits for anything while it works, so each is a step that no other can come between.
   return {
     name: 'memory',
@@ -42,6 +44,7 @@ export const memoryPersistence = (options: MemoryPersistenceOptions = {}): Memor
     deleteOutgoingMessages: async (claims) => claims.map((claim) => settleClaim(store, claim)),
     releaseOutgoingMessages: async (releases) => releases.map((release) => releaseClaim(store, release)),
     recallOutgoingMessage: async (address, now) => recallMessage(store, address, now),
+    rescheduleOutgoingMessage: async (address, dueAt, now) => rescheduleMessage(store, address, dueAt, now),
     measureBacklog: async (now) => measureBacklog(store, now),
   }
 }

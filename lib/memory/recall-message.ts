@@ -1,13 +1,20 @@
 import { recallAnswer, withdrawn } from '../core/lease.js'
 import type { RecallOutcome, RowAddress } from '../core/persistence.js'
-import { type MemoryStore, rowsOf, sortKeyOf } from './rows.js'
+import { locateRow } from './locate-row.js'
+import { addressOf, type MemoryStore, rowsOf, sortKeyOf } from './rows.js'
+
+/** Leaves a withdrawn row where none is. */
+const leaveTombstone = (store: MemoryStore, address: RowAddress, now: number): void => {
+  const lease = withdrawn(now, store.newToken())
+  const sortKey = sortKeyOf(address)
+  rowsOf(store.due, address.shard).insert({ ...addressOf(address), sortKey, lease, message: undefined, failures: 0 })
+}
 
 /** Withdraws a row, if it is still to be had. */
 export const recallMessage = (store: MemoryStore, address: RowAddress, now: number): RecallOutcome => {
-  const { shard, dueAt, rowId } = address
-  const sortKey = sortKeyOf(address)
-  const row = store.due.get(shard)?.find(sortKey)
-  if (row !== undefined) {
+  const found = locateRow(store, address)
+  if (found.at === 'due') {
+    const { row } = found
     const answer = recallAnswer(row.lease, now)
     if (answer === 'recalled' || answer === 'possibly-delivered') {
       row.lease = withdrawn(now, store.newToken())
@@ -15,17 +22,13 @@ export const recallMessage = (store: MemoryStore, address: RowAddress, now: numb
     }
     return answer
   }
-  const leaveTombstone = () => {
-    const lease = withdrawn(now, store.newToken())
-    rowsOf(store.due, shard).insert({ shard, dueAt, rowId, sortKey, lease, message: undefined, failures: 0 })
+  if (found.at === 'dead') {
+    const { row } = found
+    store.dead.get(row.shard)?.remove(row.sortKey)
+    if (store.due.get(row.shard)?.find(row.sortKey) === undefined) leaveTombstone(store, row, now)
+    return recallAnswer(row.lease, now) === 'possibly-delivered' ? 'possibly-delivered' : 'recalled'
   }
-  const dead = store.dead.get(shard)?.find(sortKey)
-  if (dead !== undefined) {
-    store.dead.get(shard)?.remove(sortKey)
-    leaveTombstone()
-    return recallAnswer(dead.lease, now) === 'possibly-delivered' ? 'possibly-delivered' : 'recalled'
-  }
-  if (dueAt <= now) return 'too-late'
-  leaveTombstone()
+  if (found.wasMoved || address.dueAt <= now) return 'too-late'
+  leaveTombstone(store, address, now)
   return 'not-found'
 }

@@ -56,7 +56,21 @@ export interface MemoryStore {
   readonly due: Map<number, SortedRows<Row>>
   /** The dead rows by shard. */
   readonly dead: Map<number, SortedRows<DeadEntry>>
+  /** Where rows that were moved are now, by `chainOf`; as long as they wait or are dead. */
+  readonly moved: Map<string, RowAddress>
 }
+
+/** Names a row through all its moves. */
+export const chainOf = ({ rowId, dueAt, firstDueAt = dueAt }: RowAddress): string =>
+  `${formatInstant(firstDueAt)}#${rowId}`
+
+/** The address of a row, without the rest of it. */
+export const addressOf = ({ shard, dueAt, rowId, firstDueAt }: RowAddress): RowAddress => ({
+  shard,
+  dueAt,
+  rowId,
+  ...(firstDueAt !== undefined && firstDueAt !== dueAt && { firstDueAt }),
+})
 
 /** The rows of a shard, made when it has none yet. */
 export const rowsOf = <T extends Row>(shards: Map<number, SortedRows<T>>, shard: number): SortedRows<T> => {
