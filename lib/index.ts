@@ -15,6 +15,7 @@ export type {
   Message,
   MessageAttributes,
   MessageClass,
+  MessageDefaults,
   MessageDefinition,
   MessageKind,
   MessageOf,
@@ -46,8 +47,11 @@ export type {
 export type { OutgoingDraft, OutgoingMiddleware } from './core/prepare.js'
 export type { Handler, Receiver } from './core/receiver.js'
 export { defineReceiver, handlerFor } from './core/receiver.js'
-export type { DurationParts, ScheduleOptions } from './core/schedule.js'
-export type { BusOptions, StartedReceiver } from './core/settings.js'
+export type { Duration, DurationParts } from './core/schedule/duration.js'
+export type { EpochInstant, Instant } from './core/schedule/instant.js'
+export type { LocalTime } from './core/schedule/local-time.js'
+export type { ScheduleForm, ScheduleOptions } from './core/schedule.js'
+export type { BusOptions, Resolution, StartedReceiver } from './core/settings.js'
 export type {
   IncomingRecord,
   MessageSource,

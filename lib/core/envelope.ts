@@ -15,6 +15,11 @@ export interface Envelope {
   readonly headers: Readonly<Record<string, string>>
   /** When it was sent or scheduled, epoch milliseconds. */
   readonly sentAt: number
+  /**
+   * How long after its due instant it is worth dispatching, in milliseconds; what waits longer is dead. It never goes over
+   * the wire: a receiver gets no deadline, as it gets no delay. @default for ever
+   */
+  readonly discardAfterMs?: number
 }
 
 /** The parts of an envelope that a row keeps in attributes of its own. */
@@ -34,12 +39,13 @@ export const toJsonText = (value: unknown): string =>
  * the first one parts the two, and the body stays byte for byte what the sender wrote.
  */
 export const encodeEnvelope = (envelope: Envelope): string => {
-  const { messageId, correlationId, attributes, stickyAttributes, headers, body } = envelope
+  const { messageId, correlationId, attributes, stickyAttributes, headers, body, discardAfterMs } = envelope
   const meta = {
     ...(correlationId !== messageId && { correlationId }),
     ...(!isEmpty(attributes) && { attributes }),
     ...(!isEmpty(stickyAttributes) && { stickyAttributes }),
     ...(!isEmpty(headers) && { headers }),
+    ...(discardAfterMs !== undefined && { discardAfterMs }),
   }
   return `${toJsonText(meta)}\n${body}`
 }
@@ -58,6 +64,7 @@ export const decodeEnvelope = (text: string, identity: EnvelopeIdentity): Envelo
     attributes: meta.attributes ?? {},
     stickyAttributes: meta.stickyAttributes ?? {},
     headers: meta.headers ?? {},
+    ...(meta.discardAfterMs !== undefined && { discardAfterMs: meta.discardAfterMs }),
     body: text.slice(end + 1),
   }
 }

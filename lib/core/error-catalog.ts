@@ -18,11 +18,11 @@ export const errorCatalog = {
   'schedule.two-forms': {
     message: (d: { forms: readonly string[] }) =>
       `a message was given ${d.forms.length} times to be delivered at: ${list(d.forms)}`,
-    help: 'Give one of deliverAfter and deliverAt.',
+    help: 'Give one of deliverAfter, deliverAt and delayLevel.',
   },
   'schedule.missing-value': {
     message: (d: { form: string; value: string }) => `${d.form} is present but ${d.value}, which would mean "now"`,
-    help: 'Leave the property out to send at once, or give it a value.',
+    help: 'Leave the property out, or give it a value.',
   },
   'schedule.invalid-duration': {
     message: (d: { form: string; value: string; rule: string }) => `${d.form} is ${d.value}: ${d.rule}`,
@@ -30,17 +30,41 @@ export const errorCatalog = {
   },
   'schedule.invalid-instant': {
     message: (d: { form: string; value: string; rule: string }) => `${d.form} is ${d.value}: ${d.rule}`,
-    help: 'Give a valid Date. Text and bare numbers are refused, since their unit and time zone would be a guess.',
+    help: 'Give a valid Date, { epochMilliseconds }, or { local, timeZone }. Text and bare numbers are refused, since their time zone and unit would be a guess.',
   },
   'schedule.beyond-horizon': {
     message: (d: { dueAt: number; limitAt: number; horizonMs: number }) =>
       `the message would be due at ${instant(d.dueAt)}, beyond the horizon of ${d.horizonMs} ms, which ends at ${instant(d.limitAt)}`,
-    help: 'Choose an earlier time, or raise the bus option horizonMs.',
+    help: 'Choose an earlier time, or raise the bus option horizon.',
   },
   'schedule.in-the-past': {
     message: (d: { dueAt: number; now: number }) =>
       `the message was due at ${instant(d.dueAt)}, ${d.now - d.dueAt} ms ago, and the bus refuses past times`,
     help: "Choose a time to come, or set the bus option pastDue to 'send'.",
+  },
+  'schedule.already-expired': {
+    message: (d: { dueAt: number; discardAfterMs: number; now: number }) =>
+      `the message was due at ${instant(d.dueAt)}, ${d.now - d.dueAt} ms ago, and is to be discarded ${d.discardAfterMs} ms after it`,
+    help: 'Nothing was sent. Choose a time to come, or a longer discardAfter.',
+  },
+  'schedule.missing-local-time': {
+    message: (d: { local: string; timeZone: string }) =>
+      `there is no ${d.local} in ${d.timeZone}: its clocks are put forward over it`,
+    help: "Choose another time, or let ifMissing be 'forward' or 'backward'.",
+  },
+  'schedule.repeated-local-time': {
+    message: (d: { local: string; timeZone: string; first: number; second: number }) =>
+      `${d.local} comes twice in ${d.timeZone}, at ${instant(d.first)} and at ${instant(d.second)}: its clocks are put back over it`,
+    help: "Choose another time, or let ifAmbiguous be 'first' or 'second'.",
+  },
+  'schedule.unknown-delay-level': {
+    message: (d: { level: string; levels: number }) =>
+      `delayLevel is ${d.level}, and the levels of this bus are the integers from 1 to ${d.levels}`,
+    help: 'Choose one of them; the bus option delayLevels tells what they are.',
+  },
+  'schedule.spread-without-time': {
+    message: (d: { spreadMs: number }) => `a spread of ${d.spreadMs} ms was given, and no time that it begins at`,
+    help: 'Say when as well; { deliverAfter: 0 } is now.',
   },
   'options.unknown': {
     message: (d: { name: string; nearest?: string; known: readonly string[] }) =>

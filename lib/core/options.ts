@@ -1,45 +1,25 @@
+import { checkKnown } from './check-known.js'
+import { describeValue, isPlainObject } from './describe-value.js'
 import { PostdateError } from './errors.js'
 import type { MessageAttributes } from './message.js'
-import { describeValue, type ScheduleOptions } from './schedule.js'
+import { SCHEDULE_OPTIONS, type ScheduleOptions } from './schedule.js'
 
-/** How a message is sent: attributes, an id of one's own, and at most one schedule form. */
+export { nearestWord } from './nearest-word.js'
+
+/** How a message is sent: attributes, an id of one's own, and when. */
 export type SendOptions = Partial<MessageAttributes> & {
   /** An id of the sender's own, for sends that may be repeated. 1 to 128 letters, digits and `_ . : / @ + = -`. */
   readonly messageId?: string
 } & ScheduleOptions
 
-const KNOWN = ['correlationId', 'attributes', 'stickyAttributes', 'messageId', 'deliverAfter', 'deliverAt'] as const
-
-/** Edits between two words (Levenshtein): for naming the option that was probably meant. */
-const editsBetween = (one: string, other: string): number => {
-  let row = Array.from({ length: other.length + 1 }, (_, i) => i)
-  for (const [i, a] of [...one].entries()) {
-    const next = [i + 1]
-    for (const [j, b] of [...other].entries()) {
-      const replaced = (row[j] ?? 0) + (a.toLowerCase() === b.toLowerCase() ? 0 : 1)
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[other.length] ?? 0
-}
-
-/** The known word nearest to an unknown one, if any is near. */
-export const nearestWord = (word: string, known: readonly string[]): string | undefined => {
-  const ranked = known
-    .map((candidate) => ({ candidate, edits: editsBetween(word, candidate) }))
-    .sort((a, b) => a.edits - b.edits)
-  const [best] = ranked
-  return best !== undefined && best.edits <= Math.max(2, word.length / 3) ? best.candidate : undefined
-}
+const KNOWN = ['correlationId', 'attributes', 'stickyAttributes', 'messageId', ...SCHEDULE_OPTIONS]
 
 const checkMap = (where: string, value: unknown): void => {
   const refuse = (name: string, rule: string) => new PostdateError('message.invalid-attributes', { where, name, rule })
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw refuse('*', `it is ${describeValue(value)}, not an object`)
-  const prototype: unknown = Object.getPrototypeOf(value)
   // The entries of a Map, say, would be lost.
-  if (prototype !== Object.prototype && prototype !== null) throw refuse('*', 'it is no plain object')
+  if (!isPlainObject(value)) throw refuse('*', 'it is no plain object')
   for (const [name, item] of Object.entries(value)) {
     if (name === '') throw refuse('""', 'a name must not be empty')
     const plain = item === null || ['string', 'boolean'].includes(typeof item) || Number.isFinite(item)
@@ -63,11 +43,7 @@ export const checkSendOptions = (options: unknown): void => {
       value: describeValue(options),
       rule: 'they must be an object',
     })
-  for (const name of Object.keys(options)) {
-    if ((KNOWN as readonly string[]).includes(name)) continue
-    const nearest = nearestWord(name, KNOWN)
-    throw new PostdateError('options.unknown', { name, known: KNOWN, ...(nearest !== undefined && { nearest }) })
-  }
+  checkKnown(options, KNOWN)
   const { messageId, correlationId, attributes, stickyAttributes } = options as Record<string, unknown>
   if (messageId !== undefined && !(typeof messageId === 'string' && MESSAGE_ID.test(messageId))) {
     const rule = 'it is not 1 to 128 letters, digits and _ . : / @ + = -'

@@ -2,12 +2,13 @@ import type { Envelope } from './envelope.js'
 import { DelayedDeliveryNotSupported, isPostdateError, PostdateError, reasonOf } from './errors.js'
 import { formatHandle } from './handle.js'
 import { shardOf } from './ids.js'
-import type { MessageKind } from './message.js'
+import { defaultDelayOf, type MessageKind } from './message.js'
 import { checkSendOptions } from './options.js'
 import { missingMethods, type OutgoingMessage } from './persistence.js'
 import { checkSize, type Inherited, prepareEnvelope } from './prepare.js'
 import { publishNow } from './publish-now.js'
-import { resolveDueAt } from './schedule.js'
+import { settleDueAt } from './schedule/due-instant.js'
+import { readSchedule } from './schedule.js'
 import type { BusSettings } from './settings.js'
 import { HINT_WITHIN_MS } from './transport.js'
 
@@ -87,7 +88,16 @@ export const createOutbox = (settings: BusSettings, onScheduled: (dueAt: number)
     return new PostdateError('persistence.unavailable', details, cause)
   }
 
-  const readWriteShards = async (): Promise<number> => {
+  let reading: Promise<number> | undefined
+  /** Ten thousand messages prepared at once ask once. */
+  const readWriteShards = (): Promise<number> => {
+    reading ??= readShards().finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
+
+  const readShards = async (): Promise<number> => {
     try {
       return (await persistence.coordination?.readShards())?.write ?? 1
     } catch (cause) {
@@ -98,9 +108,18 @@ export const createOutbox = (settings: BusSettings, onScheduled: (dueAt: number)
   const prepare = async (order: SendOrder): Promise<PreparedMessage> => {
     const now = clock.now()
     checkSendOptions(order.options)
-    const asked = resolveDueAt(order.options, now, settings.schedule)
-    const dueAt = asked !== undefined && asked > now ? asked : undefined
-    const envelope = await prepareEnvelope({ ...order, dueAt, sentAt: now, middleware: settings.outgoing })
+    const asked = readSchedule(order.options, now, settings.schedule, defaultDelayOf(order.message))
+    let dueAt: number | undefined
+    const envelope = await prepareEnvelope({
+      ...order,
+      dueAt: (messageId) => {
+        dueAt = settleDueAt(asked, messageId, now, settings.schedule.resolutionMs)
+        return dueAt
+      },
+      discardAfterMs: asked.discardAfterMs,
+      sentAt: now,
+      middleware: settings.outgoing,
+    })
     const limits = [{ maxBytes: transport.limits.maxMessageBytes, limit: `the transport ${transport.name}` }]
     if (dueAt === undefined) {
       checkSize(envelope, dueAt, limits)

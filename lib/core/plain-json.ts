@@ -1,3 +1,6 @@
+import { describeObject, isPlainObject } from './describe-value.js'
+import { DEFAULT_DELAY } from './message.js'
+
 /** A place in a value that JSON would change or lose. */
 export interface NotPlain {
   /** Where, e.g. `lines[2].price`. */
@@ -15,10 +18,13 @@ const step = (path: string, key: string | number): string => {
 /** Deeper than any message, and far from where `JSON.stringify` runs out of stack. */
 const DEEPEST = 500
 
-const whatIs = (value: object): string => {
-  const name = Object.getPrototypeOf(value)?.constructor?.name
-  return typeof name === 'string' && name !== '' ? `an instance of ${name}` : 'no plain object'
-}
+/** What a message of a class may be, since its own properties are all there is to it. */
+const isRecord = (value: object) => !(Symbol.iterator in value) && !(value instanceof Error)
+
+const hasSymbolKey = (value: object) =>
+  Object.getOwnPropertySymbols(value).some(
+    (key) => key !== DEFAULT_DELAY && Object.prototype.propertyIsEnumerable.call(value, key),
+  )
 
 const inspect = (value: unknown, path: string, above: readonly object[]): NotPlain | undefined => {
   const found = (what: string): NotPlain => ({ path: path === '' ? 'the message' : path, what })
@@ -34,14 +40,14 @@ const inspect = (value: unknown, path: string, above: readonly object[]): NotPla
       const bad = inspect(item, step(path, index), within)
       if (bad) return bad
     }
-    return undefined
+    // What a match of a regular expression has besides its items, say, would be lost.
+    const own = Object.keys(value).find((key, index) => key !== String(index))
+    return own === undefined ? undefined : found(`an array with the property ${own}`)
   }
-  const prototype: unknown = Object.getPrototypeOf(value)
-  const isTop = above.length === 0
-  if (!isTop && prototype !== Object.prototype && prototype !== null) return found(whatIs(value))
+  const mayBeOfClass = above.length === 0 && isRecord(value)
+  if (!mayBeOfClass && !isPlainObject(value)) return found(describeObject(value))
   if ('toJSON' in value) return found('an object with toJSON')
-  if (Object.getOwnPropertySymbols(value).some((key) => Object.prototype.propertyIsEnumerable.call(value, key)))
-    return found('an object with a symbol as a key')
+  if (hasSymbolKey(value)) return found('an object with a symbol as a key')
   for (const [key, item] of Object.entries(value)) {
     // A property that is undefined is left out by JSON and means the same: optional properties are written that way.
     const bad = item === undefined ? undefined : inspect(item, step(path, key), within)

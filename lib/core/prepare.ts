@@ -1,8 +1,8 @@
+import { describeValue } from './describe-value.js'
 import { contentOf, type Envelope, toJsonText, utf8Bytes } from './envelope.js'
 import { PostdateError } from './errors.js'
 import type { Attributes, Message, MessageKind } from './message.js'
 import { findNotPlain } from './plain-json.js'
-import { describeValue } from './schedule.js'
 import { toWire, wireBytes } from './wire.js'
 
 /** A message on its way out, as outgoing middleware sees it. */
@@ -69,13 +69,15 @@ export const prepareEnvelope = async (order: {
   readonly kind: MessageKind
   readonly message: unknown
   readonly options: object
-  readonly dueAt: number | undefined
+  /** When it is due, epoch milliseconds; a function where that depends on the id, asked in the same turn as this call. */
+  readonly dueAt: number | undefined | ((messageId: string) => number | undefined)
+  readonly discardAfterMs?: number | undefined
   readonly sentAt: number
   readonly inherited: Inherited
   readonly middleware: readonly OutgoingMiddleware[]
   readonly makeId: (content: string) => string
 }): Promise<Envelope> => {
-  const { kind, options, dueAt, sentAt, inherited } = order
+  const { kind, options, discardAfterMs, sentAt, inherited } = order
   const message = checkMessage(order.message)
   const given = options as Partial<Envelope>
   const attributes = { ...given.attributes }
@@ -84,6 +86,7 @@ export const prepareEnvelope = async (order: {
   const correlationId = given.correlationId ?? inherited.correlationId
   // Before anything is waited for: sends that run side by side get their ids in the order of their calls, in every run.
   const messageId = given.messageId ?? order.makeId(contentOf(content))
+  const dueAt = typeof order.dueAt === 'function' ? order.dueAt(messageId) : order.dueAt
   const headers: Record<string, string> = {}
   for (const middleware of order.middleware) {
     await middleware({ kind, message, attributes, stickyAttributes, correlationId, dueAt, headers })
@@ -96,6 +99,7 @@ export const prepareEnvelope = async (order: {
     stickyAttributes,
     headers: { ...headers },
     sentAt,
+    ...(dueAt !== undefined && discardAfterMs !== undefined && { discardAfterMs }),
   }
 }
 

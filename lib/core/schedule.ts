@@ -1,22 +1,39 @@
+import { describeValue } from './describe-value.js'
 import { PostdateError } from './errors.js'
 import { LATEST_INSTANT } from './lease.js'
+import { type AskedSchedule, roundUp } from './schedule/due-instant.js'
+import { type Duration, durationMs } from './schedule/duration.js'
+import { type Instant, readInstant } from './schedule/instant.js'
 
-/** A duration in parts; they are added up. A day is 86,400,000 ms, whatever a clock on a wall does that day. */
-export interface DurationParts {
-  readonly days?: number
-  readonly hours?: number
-  readonly minutes?: number
-  readonly seconds?: number
-  readonly milliseconds?: number
-}
+export { describeValue } from './describe-value.js'
+export type { Duration, DurationParts } from './schedule/duration.js'
+export { durationMs } from './schedule/duration.js'
+export type { EpochInstant, Instant } from './schedule/instant.js'
+export type { LocalTime } from './schedule/local-time.js'
 
-/** When a message is to be delivered: at most one form. Without any, it is sent at once. */
-export type ScheduleOptions =
-  /** After a duration from now: milliseconds, or parts. Fractions round up. */
-  | { readonly deliverAfter: number | DurationParts; readonly deliverAt?: never }
+/** One way to say when, and no other with it. */
+export type ScheduleForm =
+  /** After a duration from now. */
+  | { readonly deliverAfter: Duration; readonly deliverAt?: never; readonly delayLevel?: never }
   /** At an instant. */
-  | { readonly deliverAt: Date; readonly deliverAfter?: never }
-  | { readonly deliverAfter?: never; readonly deliverAt?: never }
+  | { readonly deliverAt: Instant; readonly deliverAfter?: never; readonly delayLevel?: never }
+  /** After the delay of a level: an index, from 1, into the bus option `delayLevels`. */
+  | { readonly delayLevel: number; readonly deliverAfter?: never; readonly deliverAt?: never }
+  | { readonly deliverAfter?: never; readonly deliverAt?: never; readonly delayLevel?: never }
+
+/**
+ * When a message is to be delivered: at most one form. Without any it is sent after the default delay of its definition, if
+ * that has one, and else at once.
+ */
+export type ScheduleOptions = ScheduleForm & {
+  /**
+   * How long after its due instant the message is worth delivering. One that can't be dispatched by then is dead, with the
+   * reason `expired`. More than 0. @default for ever
+   */
+  readonly discardAfter?: Duration
+  /** Makes it due at a point from the instant asked for to this much later, chosen by the messageId. @default 0 */
+  readonly spread?: Duration
+}
 
 /** What the bus allows. */
 export interface ScheduleRules {
@@ -24,105 +41,87 @@ export interface ScheduleRules {
   readonly horizonMs: number
   /** What to do with an instant that has passed. */
   readonly pastDue: 'send' | 'reject'
+  /** The delay of each level; the first is level 1. */
+  readonly delayLevelsMs: readonly number[]
+  /** Due instants are multiples of this, in milliseconds. */
+  readonly resolutionMs: number
 }
 
 /** The names of the schedule forms. */
-export const SCHEDULE_FORMS = ['deliverAfter', 'deliverAt'] as const
+export const SCHEDULE_FORMS = ['deliverAfter', 'deliverAt', 'delayLevel'] as const
 
-const PART_MS: Readonly<Record<string, number>> = {
-  days: 86_400_000,
-  hours: 3_600_000,
-  minutes: 60_000,
-  seconds: 1_000,
-  milliseconds: 1,
-}
+/** The names of all schedule options. */
+export const SCHEDULE_OPTIONS = [...SCHEDULE_FORMS, 'discardAfter', 'spread'] as const
 
-/** What a value is, in a few words: for errors. */
-export const describeValue = (value: unknown): string => {
-  if (value instanceof Date)
-    return Number.isNaN(value.getTime()) ? 'an invalid Date' : `the Date ${value.toISOString()}`
-  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
-  if (typeof value === 'function') return 'a function'
-  if (typeof value === 'bigint') return `${value}n`
-  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object'
-  return String(value)
-}
-
-const checkNumber = (form: string, value: unknown): number => {
-  const refuse = (rule: string) =>
-    new PostdateError('schedule.invalid-duration', { form, value: describeValue(value), rule })
-  if (typeof value !== 'number') throw refuse('it must be a number of milliseconds or an object of parts')
-  if (!Number.isFinite(value)) throw refuse('it must be finite')
-  if (value < 0) throw refuse('it must not be negative')
-  return value
-}
-
-const addParts = (form: string, parts: object): number => {
-  const entries = Object.entries(parts)
-  const refuse = (value: unknown, rule: string) =>
-    new PostdateError('schedule.invalid-duration', { form, value: describeValue(value), rule })
-  if (Array.isArray(parts) || parts instanceof Date) throw refuse(parts, 'it must be a number or an object of parts')
-  if (entries.length === 0) throw refuse(parts, 'it has no parts')
-  let totalMs = 0
-  for (const [name, value] of entries) {
-    const partMs = PART_MS[name]
-    if (partMs === undefined) throw refuse(parts, `${name} is none of ${Object.keys(PART_MS).join(', ')}`)
-    if (typeof value !== 'number') throw refuse(value, `${name} must be a number`)
-    totalMs += checkNumber(`${form}.${name}`, value) * partMs
-  }
-  return totalMs
-}
-
-/**
- * A duration in milliseconds, from a number of them or from parts; fractions round up.
- * @throws PostdateError `schedule.invalid-duration`, which names the form
- */
-export const durationMs = (form: string, value: unknown): number => {
-  const totalMs = Math.ceil(
-    typeof value === 'object' && value !== null ? addParts(form, value) : checkNumber(form, value),
-  )
-  if (Number.isSafeInteger(totalMs)) return totalMs
+const addDelay = (form: string, value: unknown, delayMs: number, now: number): number => {
+  const askedAt = now + delayMs
+  if (Number.isSafeInteger(askedAt)) return askedAt
   const rule = 'it ends beyond what a number holds exactly'
   throw new PostdateError('schedule.invalid-duration', { form, value: describeValue(value), rule })
 }
 
-const afterDuration = (value: unknown, now: number): number => {
-  const dueAt = now + durationMs('deliverAfter', value)
-  if (!Number.isSafeInteger(dueAt)) {
-    const rule = 'it ends beyond what a number holds exactly'
-    throw new PostdateError('schedule.invalid-duration', { form: 'deliverAfter', value: describeValue(value), rule })
-  }
-  return dueAt
+const readLevel = (value: unknown, { delayLevelsMs }: ScheduleRules): number => {
+  const delayMs = typeof value === 'number' && Number.isSafeInteger(value) ? delayLevelsMs[value - 1] : undefined
+  if (delayMs !== undefined) return delayMs
+  throw new PostdateError('schedule.unknown-delay-level', { level: describeValue(value), levels: delayLevelsMs.length })
 }
 
-const atInstant = (value: unknown): number => {
-  const refuse = (rule: string) =>
-    new PostdateError('schedule.invalid-instant', { form: 'deliverAt', value: describeValue(value), rule })
-  if (!(value instanceof Date)) throw refuse('it must be a Date')
-  const at = value.getTime()
-  if (Number.isNaN(at)) throw refuse('its time is NaN')
-  return at
+type Given = Readonly<Record<string, unknown>>
+
+const readAskedAt = (given: Given, form: string | undefined, now: number, rules: ScheduleRules) => {
+  if (form === undefined) return undefined
+  const value = given[form]
+  if (form === 'deliverAt') return readInstant(value)
+  if (form === 'delayLevel') return addDelay(form, value, readLevel(value, rules), now)
+  return addDelay(form, value, durationMs(form, value), now)
+}
+
+const checkBounds = ({ askedAt = 0, spreadMs }: AskedSchedule, now: number, rules: ScheduleRules): void => {
+  const { horizonMs, pastDue, resolutionMs } = rules
+  // The last point that the spread may choose: whether a message is taken does not depend on its id.
+  const latestAt = askedAt + spreadMs
+  if (latestAt - now > horizonMs || roundUp(latestAt, resolutionMs) > LATEST_INSTANT) {
+    const limitAt = Math.min(now + horizonMs, LATEST_INSTANT)
+    throw new PostdateError('schedule.beyond-horizon', { dueAt: latestAt, limitAt, horizonMs })
+  }
+  if (askedAt < now && pastDue === 'reject') throw new PostdateError('schedule.in-the-past', { dueAt: askedAt, now })
+}
+
+const readDiscardAfter = ({ discardAfter }: Given): number => {
+  const discardAfterMs = durationMs('discardAfter', discardAfter)
+  if (discardAfterMs > 0) return discardAfterMs
+  const rule = 'it must be more than 0; leave it out to deliver however late'
+  throw new PostdateError('schedule.invalid-duration', { form: 'discardAfter', value: '0', rule })
 }
 
 /**
- * The instant that a sender asks for, epoch milliseconds; `undefined` when no form is given. It may lie in the past, which
- * means at once.
- * @throws PostdateError `schedule.two-forms`, `schedule.missing-value`, `schedule.invalid-duration`,
- * `schedule.invalid-instant`, `schedule.beyond-horizon`, `schedule.in-the-past` (under `pastDue: 'reject'`)
+ * Reads the schedule that a sender asks for. `defaultDelayMs` is that of the message's definition, for a sender that gives
+ * no form.
+ * @throws PostdateError of the codes `schedule.*`
  */
-export const resolveDueAt = (options: object, now: number, rules: ScheduleRules): number | undefined => {
-  const given = SCHEDULE_FORMS.filter((form) => form in options)
-  if (given.length > 1) throw new PostdateError('schedule.two-forms', { forms: given })
-  const [form] = given
-  if (form === undefined) return undefined
-  const value = (options as Record<string, unknown>)[form]
-  if (value === undefined || value === null) {
-    throw new PostdateError('schedule.missing-value', { form, value: String(value) })
+export const readSchedule = (
+  options: object,
+  now: number,
+  rules: ScheduleRules,
+  defaultDelayMs?: number,
+): AskedSchedule => {
+  const names = SCHEDULE_OPTIONS.filter((name) => name in options)
+  const given: Given = Object.fromEntries(names.map((name) => [name, Reflect.get(options, name)]))
+  const forms = SCHEDULE_FORMS.filter((form) => form in given)
+  if (forms.length > 1) throw new PostdateError('schedule.two-forms', { forms })
+  for (const form of names) {
+    const value = given[form]
+    if (value === undefined || value === null)
+      throw new PostdateError('schedule.missing-value', { form, value: String(value) })
   }
-  const dueAt = form === 'deliverAfter' ? afterDuration(value, now) : atInstant(value)
-  const limitAt = Math.min(now + rules.horizonMs, LATEST_INSTANT)
-  if (dueAt > limitAt)
-    throw new PostdateError('schedule.beyond-horizon', { dueAt, limitAt, horizonMs: rules.horizonMs })
-  if (dueAt < now && rules.pastDue === 'reject') throw new PostdateError('schedule.in-the-past', { dueAt, now })
-  return dueAt
+  const asked: AskedSchedule = {
+    askedAt:
+      readAskedAt(given, forms[0], now, rules) ??
+      (defaultDelayMs === undefined ? undefined : addDelay('the default delay', defaultDelayMs, defaultDelayMs, now)),
+    spreadMs: 'spread' in given ? durationMs('spread', given.spread) : 0,
+    discardAfterMs: 'discardAfter' in given ? readDiscardAfter(given) : undefined,
+  }
+  if (asked.askedAt !== undefined) checkBounds(asked, now, rules)
+  else if ('spread' in given) throw new PostdateError('schedule.spread-without-time', { spreadMs: asked.spreadMs })
+  return asked
 }

@@ -1,4 +1,6 @@
+import { checkKnown } from './check-known.js'
 import { type Clock, systemClock } from './clock.js'
+import { describeValue } from './describe-value.js'
 import type { DispatchOptions } from './dispatch/dispatch-options.js'
 import { PostdateError } from './errors.js'
 import { type Ids, randomIds } from './ids.js'
@@ -6,7 +8,8 @@ import { consoleLogger, guardObserver, type Logger, type Observer } from './obse
 import type { Persistence } from './persistence.js'
 import type { OutgoingMiddleware } from './prepare.js'
 import type { Receiver } from './receiver.js'
-import { describeValue, type ScheduleRules } from './schedule.js'
+import { type Duration, durationMs, type RefuseDuration } from './schedule/duration.js'
+import type { ScheduleRules } from './schedule.js'
 import type { MessageSource, Transport, WakeHint } from './transport.js'
 
 /** A receiver of a started bus, and where its messages come from. */
@@ -14,6 +17,9 @@ export interface StartedReceiver {
   readonly receiver: Receiver
   readonly source: MessageSource
 }
+
+/** The resolutions that a bus may have, in milliseconds. */
+export type Resolution = 1 | 100 | 200 | 500 | 1_000
 
 /** How a bus is made. */
 export interface BusOptions {
@@ -25,10 +31,20 @@ export interface BusOptions {
   readonly persistence: Persistence
   /** Middleware that sees each message once, when it is sent or scheduled. @default none */
   readonly outgoing?: readonly OutgoingMiddleware[]
-  /** How far ahead a message may be scheduled, in milliseconds. @default ten years of 365.25 days */
-  readonly horizonMs?: number
+  /** How far ahead a message may be scheduled. @default ten years of 365.25 days */
+  readonly horizon?: Duration
   /** What to do with an instant that has passed: send at once, or refuse. @default 'send' */
   readonly pastDue?: 'send' | 'reject'
+  /**
+   * The delays of `delayLevel`; the first is level 1. Append to it only: what a level means is written in every sender.
+   * @default 1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h
+   */
+  readonly delayLevels?: readonly Duration[]
+  /**
+   * Due instants round up to a multiple of this, in milliseconds, so that messages of one moment go out together: fewer
+   * requests, each message up to that much later. @default 1
+   */
+  readonly resolutionMs?: Resolution
   /**
    * Refuse every delayed send on a persistence that isn't durable, as in a Lambda, which may be frozen or ended at any time.
    * @default false; `createBus` sets it inside AWS Lambda
@@ -52,14 +68,44 @@ export interface BusOptions {
   readonly onEvent?: Observer
 }
 
+type ScheduleOption = 'horizon' | 'pastDue' | 'delayLevels' | 'resolutionMs'
+
 /** The options of a bus with their defaults filled in. */
-export interface BusSettings extends Required<Omit<BusOptions, 'wakeHint' | 'onEvent' | 'horizonMs' | 'pastDue'>> {
+export interface BusSettings extends Required<Omit<BusOptions, 'wakeHint' | 'onEvent' | ScheduleOption>> {
   readonly wakeHint: WakeHint | undefined
   readonly observe: Observer
   readonly schedule: ScheduleRules
 }
 
 const TEN_YEARS_MS = 10 * 365.25 * 86_400_000
+const RESOLUTIONS: readonly number[] = [1, 100, 200, 500, 1_000] satisfies Resolution[]
+/** The table that RocketMQ made known. @see https://rocketmq.apache.org/docs/4.x/producer/04message3/ */
+const DELAY_LEVELS_SECONDS = [
+  ...[1, 5, 10, 30],
+  ...[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30, 60, 120].map((minutes) => minutes * 60),
+]
+const DELAY_LEVELS = DELAY_LEVELS_SECONDS.map((seconds) => ({ seconds }))
+
+/** Typed, so that none is forgotten. */
+const KNOWN: Readonly<Record<keyof BusOptions, true>> = {
+  name: true,
+  transport: true,
+  persistence: true,
+  outgoing: true,
+  horizon: true,
+  pastDue: true,
+  delayLevels: true,
+  resolutionMs: true,
+  requireDurable: true,
+  sendOnly: true,
+  receivers: true,
+  wakeHint: true,
+  dispatch: true,
+  clock: true,
+  ids: true,
+  logger: true,
+  onEvent: true,
+}
 const NAME = /^[\w-]{1,64}$/
 
 const refuse = (option: string, value: unknown, rule: string) =>
@@ -74,16 +120,32 @@ export const checkName = (option: string, name: unknown): string => {
   throw refuse(option, name, 'it must be 1 to 64 letters, digits, _ and -')
 }
 
+const readScheduleRules = (options: BusOptions): ScheduleRules => {
+  const { horizon = TEN_YEARS_MS, pastDue = 'send', delayLevels = DELAY_LEVELS, resolutionMs = 1 } = options
+  if (pastDue !== 'send' && pastDue !== 'reject') throw refuse('pastDue', pastDue, "it must be 'send' or 'reject'")
+  if (!RESOLUTIONS.includes(resolutionMs))
+    throw refuse('resolutionMs', resolutionMs, `it must be one of ${RESOLUTIONS.join(', ')}`)
+  if (!Array.isArray(delayLevels) || delayLevels.length === 0)
+    throw refuse('delayLevels', delayLevels, 'it must be a list of durations, at least one')
+  const refuseDuration: RefuseDuration = refuse
+  return {
+    horizonMs: durationMs('horizon', horizon, refuseDuration),
+    pastDue,
+    delayLevelsMs: Array.from(delayLevels, (delay, index) =>
+      durationMs(`delayLevels[${index}]`, delay, refuseDuration),
+    ),
+    resolutionMs,
+  }
+}
+
 /**
  * Fills in the defaults and checks the ranges.
- * @throws PostdateError `options.invalid`
+ * @throws PostdateError `options.invalid`, `options.unknown`
  */
 export const settleOptions = (options: BusOptions): BusSettings => {
-  const { horizonMs = TEN_YEARS_MS, pastDue = 'send', logger = consoleLogger } = options
+  const { logger = consoleLogger } = options
+  checkKnown(options, Object.keys(KNOWN))
   checkName('name', options.name)
-  if (!Number.isSafeInteger(horizonMs) || horizonMs < 0)
-    throw refuse('horizonMs', horizonMs, 'it must be milliseconds from 0')
-  if (pastDue !== 'send' && pastDue !== 'reject') throw refuse('pastDue', pastDue, "it must be 'send' or 'reject'")
   return {
     name: options.name,
     transport: options.transport,
@@ -98,6 +160,6 @@ export const settleOptions = (options: BusOptions): BusSettings => {
     ids: options.ids ?? randomIds,
     logger,
     observe: guardObserver(options.onEvent, logger),
-    schedule: { horizonMs, pastDue },
+    schedule: readScheduleRules(options),
   }
 }

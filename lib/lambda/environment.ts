@@ -14,7 +14,7 @@ import type { Environment } from './invocation.js'
 /** Options of a bus that the environment does not decide. */
 export type EnvironmentBusOptions = Pick<
   BusOptions,
-  'outgoing' | 'horizonMs' | 'pastDue' | 'clock' | 'ids' | 'logger' | 'onEvent'
+  'outgoing' | 'horizon' | 'pastDue' | 'delayLevels' | 'resolutionMs' | 'clock' | 'ids' | 'logger' | 'onEvent'
 > & {
   /** @default process.env */
   readonly environment?: Environment

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { isPostdateError } from '../../lib/core/errors.js'
 import { LATEST_INSTANT } from '../../lib/core/lease.js'
-import { settleOptions } from '../../lib/core/settings.js'
-import { readSchedule, type ScheduleRules } from '../../lib/core/schedule.js'
 import { settleDueAt } from '../../lib/core/schedule/due-instant.js'
+import { readSchedule, type ScheduleRules } from '../../lib/core/schedule.js'
+import { settleOptions } from '../../lib/core/settings.js'
 import { memoryPersistence } from '../../lib/memory/persistence.js'
 import { memoryTransport } from '../../lib/memory/transport.js'
 import { temporalDuration, temporalInstant } from './temporal-shapes.js'
@@ -105,7 +105,11 @@ const parts: readonly Line[] = [
   ['a Temporal.Duration with months', after(temporalDuration({ months: 1, days: 1 })), BAD_DURATION],
   ['a Temporal.Duration with years', after(temporalDuration({ years: 1 })), BAD_DURATION],
   ['a negative Temporal.Duration', after(temporalDuration({ hours: -1 })), BAD_DURATION],
-  ["another library's duration, without nanoseconds", after(temporalDuration({ hours: 1 }, 'milliseconds')), BAD_DURATION],
+  [
+    "another library's duration, without nanoseconds",
+    after(temporalDuration({ hours: 1 }, 'milliseconds')),
+    BAD_DURATION,
+  ],
 ]
 
 const instants: readonly Line[] = [
@@ -159,7 +163,11 @@ const localTimes: readonly Line[] = [
   ['milliseconds', local('2026-11-12T08:00:00.007', 'Europe/Berlin'), '2026-11-12T07:00:00.007Z'],
   ['a leap day', local('2028-02-29T00:00', 'Asia/Kathmandu'), '2028-02-28T18:15:00.000Z'],
   ['a time that is missing', local('2026-03-08T02:30', NEW_YORK), '2026-03-08T07:30:00.000Z'],
-  ['one that is missing, back', local('2026-03-08T02:30', NEW_YORK, { ifMissing: 'backward' }), '2026-03-08T06:30:00.000Z'],
+  [
+    'one that is missing, back',
+    local('2026-03-08T02:30', NEW_YORK, { ifMissing: 'backward' }),
+    '2026-03-08T06:30:00.000Z',
+  ],
   ['one that is missing, refused', local('2026-03-08T02:30', NEW_YORK, { ifMissing: 'reject' }), MISSING],
   ['the last minute before', local('2026-03-08T01:59', NEW_YORK, { ifMissing: 'reject' }), '2026-03-08T06:59:00.000Z'],
   ['the first minute after', local('2026-03-08T03:00', NEW_YORK, { ifMissing: 'reject' }), '2026-03-08T07:00:00.000Z'],
@@ -216,8 +224,8 @@ const levels: readonly Line[] = [
 const ONE_HOUR = { horizonMs: 3_600_000 }
 
 const bounds: readonly Line[] = [
-  ['the horizon less 1 ms', after(TEN_YEARS_MS - 1), '2035-12-31T11:59:59.999Z'],
-  ['the horizon', after(TEN_YEARS_MS), '2035-12-31T12:00:00.000Z'],
+  ['the horizon less 1 ms', after(TEN_YEARS_MS - 1), '2036-01-01T11:59:59.999Z'],
+  ['the horizon', after(TEN_YEARS_MS), '2036-01-01T12:00:00.000Z'],
   ['the horizon and 1 ms', after(TEN_YEARS_MS + 1), BEYOND],
   ['a Date at the horizon', at(new Date(NOW + 3_600_000)), '2026-01-01T01:00:00.000Z', ONE_HOUR],
   ['a Date 1 ms beyond it', at(new Date(NOW + 3_600_001)), BEYOND, ONE_HOUR],
@@ -225,7 +233,12 @@ const bounds: readonly Line[] = [
   ['a local time beyond it', local('2026-01-01T01:00:01', 'UTC'), BEYOND, ONE_HOUR],
   ['a spread that ends at it', { deliverAfter: 0, spread: 3_600_001 }, BEYOND, ONE_HOUR],
   ['what no Date can hold', after(8.65e15), BEYOND],
-  ['a Date beyond what keys can hold', at(new Date(LATEST_INSTANT + 1)), BEYOND, { horizonMs: Number.MAX_SAFE_INTEGER }],
+  [
+    'a Date beyond what keys can hold',
+    at(new Date(LATEST_INSTANT + 1)),
+    BEYOND,
+    { horizonMs: Number.MAX_SAFE_INTEGER },
+  ],
   [
     'the latest instant, which its resolution puts beyond what keys can hold',
     at(new Date(LATEST_INSTANT)),

@@ -15,7 +15,11 @@ type Part = (typeof PARTS)[number]
 
 /** An object whose properties are getters of its prototype, as all of Temporal's are: nothing of it is its own. */
 const withGetters = <T extends object>(tag: string, values: T): T => {
-  const prototype = { get [Symbol.toStringTag]() { return tag } } // as in the specification
+  const prototype = {
+    get [Symbol.toStringTag]() {
+      return tag
+    },
+  } // as in the specification
   for (const [name, value] of Object.entries(values))
     Object.defineProperty(prototype, name, { get: () => value, configurable: true })
   return Object.create(prototype) as T

@@ -1,6 +1,6 @@
+import { describeValue } from '../describe-value.js'
 import { PostdateError } from '../errors.js'
 import { LEASE_MARGIN_MS } from '../lease.js'
-import { describeValue } from '../schedule.js'
 
 /** How a dispatcher works; every default suits a Lambda of 256 MB and a process that shares its host. */
 export interface DispatchOptions {

@@ -56,6 +56,12 @@ const PASSING_WAIT_MS = 2_000
 /** A row whose claims ended so often without settle or release is published alone: it may be what ends them. */
 const CLAIMS_BEFORE_ALONE = 5
 
+/** Why a message is dead that waited longer than its sender wants it delivered. */
+const EXPIRED = 'expired'
+
+const isStale = ({ claim, envelope }: HeldClaim, now: number): boolean =>
+  envelope.discardAfterMs !== undefined && now > claim.dueAt + envelope.discardAfterMs
+
 /** A transport ends a publish at its own time-out; one that does not is given up so much later. */
 const ANSWER_GRACE_MS = 1_000
 
@@ -181,10 +187,12 @@ export const createHand = (parts: HandParts): Hand => {
       const now = clock.now()
       const batch = takeBatch(now)
       if (batch.length === 0) break
-      const expired = batch.filter(({ startBefore }) => now >= startBefore)
-      for (const { claim } of expired)
-        void release(claim, 'no', 0, 'its lease was about to end before it could be published')
-      const held = batch.filter(({ startBefore }) => now < startBefore)
+      const held: HeldClaim[] = []
+      for (const one of batch) {
+        if (isStale(one, now)) void giveUp(one.claim, 'no', EXPIRED)
+        else if (now < one.startBefore) held.push(one)
+        else void release(one.claim, 'no', 0, 'its lease was about to end before it could be published')
+      }
       if (held.length > 0) void publish(held)
     }
     const [next] = waiting
