@@ -26,6 +26,8 @@ export interface Host {
 interface Fate {
   readonly kind: FaultKind
   readonly crossing: Crossing
+  /** Count only the crossings of this operation. */
+  readonly operation: string | undefined
   left: number
 }
 
@@ -34,18 +36,43 @@ const CRASHES = [
   ['crash-before-answer', 'answer'],
   ['crash-asleep', 'timer'],
 ] as const
+/** Where a process is hurt most: between publishing and settling. */
+const SORE = [
+  ['request', 'publish'],
+  ['answer', 'publish'],
+  ['request', 'settle'],
+  ['answer', 'claim'],
+] as const
+const SORE_WITHIN = 5
+const ANYWHERE_WITHIN = 60
 const RESTART_WITHIN_MS = 15_000
 const BRIEFLY_MS = 12_000
+/** Others claim within this once a lease has ended: a pause that ends then meets them at work. */
+const MEETS_WITHIN_MS = 4_000
 
-const drawFates = (world: World): readonly Fate[] => {
-  const { random, faults } = world
-  const fates: Fate[] = []
-  for (const [kind, crossing] of CRASHES)
-    if (faults.has(kind) && random.chance(0.6)) fates.push({ kind, crossing, left: random.integer(1, 60) })
-  for (const kind of ['pause-past-lease', 'pause-briefly'] as const) {
-    const crossing = random.pick(['request', 'request', 'answer', 'timer'] as const)
-    if (faults.has(kind) && random.chance(0.6)) fates.push({ kind, crossing, left: random.integer(1, 60) })
+const drawFates = ({ random, faults }: World): readonly Fate[] => {
+  const isDrawn = (kind: FaultKind) => faults.has(kind) && random.chance(0.6)
+  const anywhere = (kind: FaultKind, crossing: Crossing): Fate => ({
+    kind,
+    crossing,
+    operation: undefined,
+    left: random.integer(1, ANYWHERE_WITHIN),
+  })
+  const sore = (kind: FaultKind, among: readonly (readonly [Crossing, string])[]): Fate => {
+    const [crossing, operation] = random.pick(among)
+    return { kind, crossing, operation, left: random.integer(1, SORE_WITHIN) }
   }
+  const fates: Fate[] = []
+  for (const [kind, crossing] of CRASHES) {
+    if (!isDrawn(kind)) continue
+    const among = SORE.filter(([where]) => where === crossing)
+    fates.push(among.length > 0 && random.chance(0.5) ? sore(kind, among) : anywhere(kind, crossing))
+  }
+  for (const kind of ['pause-past-lease', 'pause-briefly'] as const)
+    if (isDrawn(kind))
+      fates.push(
+        random.chance(0.5) ? sore(kind, SORE) : anywhere(kind, random.pick(['request', 'answer', 'timer'] as const)),
+      )
   return fates
 }
 
@@ -60,12 +87,14 @@ export const spawnProcess = (
   const skewMs = faults.has('clock-skew') ? random.integer(-MOST_SKEW_MS, MOST_SKEW_MS) : 0
   if (skewMs !== 0) faults.keep('clock-skew', { process: name })
 
-  const strike: Mishap = (process, crossing) => {
+  const strike: Mishap = (process, crossing, operation) => {
     if (faults.isCeased()) return
-    const fate = fates.find((one) => one.crossing === crossing && --one.left === 0)
+    const isMet = (fate: Fate) =>
+      fate.crossing === crossing && (fate.operation ?? operation) === operation && --fate.left === 0
+    const fate = fates.find(isMet)
     if (fate === undefined) return
     faults.keep(fate.kind, { process: name })
-    if (fate.kind === 'pause-past-lease') process.pause(world.longPauseMs + random.integer(0, 10_000))
+    if (fate.kind === 'pause-past-lease') process.pause(world.longPauseMs + random.integer(0, MEETS_WITHIN_MS))
     else if (fate.kind === 'pause-briefly') process.pause(random.integer(100, BRIEFLY_MS))
     else {
       process.crash()
@@ -104,7 +133,7 @@ export const createHost = (world: World, name: string, run: (process: SimulatedP
       const end = async () => {
         await running.stop()
         history.trace(stopping.name, () => 'has stopped')
-        judgeEnded(history, faults, stopping)
+        judgeEnded(world, stopping)
         stopping.crash()
         if (thenAfterMs !== undefined) startAfter(thenAfterMs)
       }

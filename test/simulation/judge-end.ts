@@ -3,7 +3,8 @@ import type { Faults } from './faults.js'
 import { explains, type History, type Life, lifeOf, type MessageRecord, type RowRecord } from './history.js'
 import type { SimulatedProcess } from './process.js'
 import type { QueueRecord, SimulatedQueue } from './queue.js'
-import type { PlannedMessage } from './scenario.js'
+import type { PlannedMessage, Scenario } from './scenario.js'
+import type { World } from './world.js'
 
 /** Whether nothing waits any more, in the store or in a queue. */
 export const isQuiet = (history: History, queues: readonly SimulatedQueue[]): boolean => {
@@ -14,9 +15,15 @@ export const isQuiet = (history: History, queues: readonly SimulatedQueue[]): bo
   return queues.every(({ records }) => records.every(({ isAcknowledged }) => isAcknowledged))
 }
 
-/** A process that has ended by itself leaves no timer behind, and no lease unless the store kept it from giving it back. */
-export const judgeEnded = (history: History, { log }: Faults, process: SimulatedProcess): void => {
-  if (process.pendingTimers() > 0)
+/**
+ * A process that has ended by itself leaves no timer behind, and no lease, unless the store kept it from giving it back. What
+ * it had long given up waiting for may be answered as it ends: that is given back behind its back.
+ */
+export const judgeEnded = ({ history, faults, usualMs, usefulMs }: World, process: SimulatedProcess): void => {
+  const { log } = faults
+  const isAnsweredLate =
+    2 * usualMs >= usefulMs || log.some(({ kind, process: name }) => name === process.name && /pause|slow/.test(kind))
+  if (process.pendingTimers() > 0 && !isAnsweredLate)
     history.violate('clean end', `${process.name} left ${process.pendingTimers()} timers behind`)
   for (const { message, lives } of history.rows.values()) {
     const life = lives.at(-1)
@@ -24,7 +31,7 @@ export const judgeEnded = (history: History, { log }: Faults, process: Simulated
     if (life?.state !== 'held' || claim?.process !== process) continue
     const { askedAt } = claim
     const [id = message.number] = message.ids
-    if (!log.some((fault) => explains(fault, id, [process], askedAt)))
+    if (history.now() - askedAt < usefulMs && !log.some((fault) => explains(fault, id, [process], askedAt)))
       history.violate('clean end', `${process.name} has ended and still holds ${message.number}`)
   }
 }
@@ -68,6 +75,17 @@ const judgeRepeats = (history: History, { log }: Faults, row: RowRecord, life: L
     if (!log.some((fault) => fault.at <= publish.at && explains(fault, id, processes, since)))
       history.violate('repeats', `${number} was published again, and no fault explains it`)
   }
+}
+
+/** Where nothing failed, nothing is late: a poll, and six ways through the network, for what is before it in the hand too. */
+const promptMs = (usualMs: number) => 3_000 + 6 * usualMs
+
+const judgePromptness = (history: History, row: RowRecord, usualMs: number): void => {
+  for (const { storedAt, publishes } of row.lives)
+    for (const { at } of publishes) {
+      const lateMs = at - Math.max(storedAt, row.address.dueAt)
+      if (lateMs > promptMs(usualMs)) history.violate('prompt', `${row.message.number} was published ${lateMs} ms late`)
+    }
 }
 
 const judgeMessage = (history: History, faults: Faults, message: MessageRecord): void => {
@@ -114,8 +132,12 @@ export const judgeEnd = (parts: {
   readonly queues: readonly SimulatedQueue[]
   readonly dead: readonly DeadRow[]
   readonly planned: ReadonlyMap<string, PlannedMessage>
+  readonly scenario: Scenario
 }): void => {
-  const { history, faults, queues, dead, planned } = parts
+  const { history, faults, queues, dead, planned, scenario } = parts
+  const isFast = scenario.usualMs < 1_000 && scenario.dispatch.maxInHand >= 10
+  if (isFast && scenario.mode === 'started' && faults.log.length === 0)
+    for (const row of history.rows.values()) judgePromptness(history, row, scenario.usualMs)
   for (const message of history.messages.values()) judgeMessage(history, faults, message)
   for (const { records } of queues) for (const record of records) judgeDeliveries(history, faults, record)
 

@@ -54,7 +54,7 @@ export const simulatePersistence = (
   const { faults, random } = world
 
   const call = <T>({ operation, messageIds, lateMs = LATE_MS, apply, applyPart, idsIn }: Call<T>): Promise<T> =>
-    process.call(async () => {
+    process.call(operation, async () => {
       const about = () => ({ process: process.name, messageIds: [...messageIds] })
       const often = messageIds.length > 0 || idsIn !== undefined ? OFTEN : SELDOM
       const journey = { process, messageIds }

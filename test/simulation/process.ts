@@ -3,8 +3,8 @@ import type { Clock } from '../../lib/core/clock.js'
 /** Where code of a process waits, or is about to: a request leaves, an answer comes back, a timer fires. */
 export type Crossing = 'request' | 'answer' | 'timer'
 
-/** Chance strikes at a crossing: it may crash or pause the process. */
-export type Mishap = (process: SimulatedProcess, crossing: Crossing) => void
+/** Chance strikes at a crossing: it may crash or pause the process. `operation` is what a request is for. */
+export type Mishap = (process: SimulatedProcess, crossing: Crossing, operation: string) => void
 
 /**
  * A process of the simulation: code that meets the world only through this gate. Once it has crashed, no call answers, no
@@ -20,7 +20,7 @@ export interface SimulatedProcess {
   readonly isRunning: () => boolean
   readonly isAlive: () => boolean
   /** Sends a request out into the world; the answer comes back in unless the process has crashed by then. */
-  call<T>(transmit: () => Promise<T>): Promise<T>
+  call<T>(operation: string, transmit: () => Promise<T>): Promise<T>
   /** Lets an event in: now, after the pause, or never. */
   receive(event: () => void): void
   /** Ends it, this instant and for ever. */
@@ -50,8 +50,8 @@ export const createProcess = (parts: {
     else held.push(event)
   }
 
-  const cross = (crossing: Crossing, event: () => void): void => {
-    if (isAlive && resumesAt === undefined) strike(process, crossing)
+  const cross = (crossing: Crossing, operation: string, event: () => void): void => {
+    if (isAlive && resumesAt === undefined) strike(process, crossing, operation)
     receive(event)
   }
 
@@ -67,7 +67,7 @@ export const createProcess = (parts: {
           timers.delete(cancel)
           callback()
         }
-        const cancelTimer = clock.wakeAt(at - skewMs, () => cross('timer', fire))
+        const cancelTimer = clock.wakeAt(at - skewMs, () => cross('timer', 'wake', fire))
         const cancel = () => {
           isCancelled = true
           cancelTimer()
@@ -79,12 +79,12 @@ export const createProcess = (parts: {
     },
     isRunning: () => isAlive && resumesAt === undefined,
     isAlive: () => isAlive,
-    call: (transmit) =>
+    call: (operation, transmit) =>
       new Promise((resolve, reject) => {
-        cross('request', () => {
+        cross('request', operation, () => {
           transmit().then(
-            (answer) => cross('answer', () => resolve(answer)),
-            (error: unknown) => cross('answer', () => reject(error)),
+            (answer) => cross('answer', operation, () => resolve(answer)),
+            (error: unknown) => cross('answer', operation, () => reject(error)),
           )
         })
       }),

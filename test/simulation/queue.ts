@@ -62,14 +62,15 @@ export const createSimulatedQueue = (
     acknowledged(record)
   }
 
-  /** Tells the queue which records are done with. The answer of this call is nothing that anyone waits for. */
-  const answer = async (consumer: Consumer, batch: readonly QueueRecord[], failed: ReadonlySet<string>) => {
-    const { process } = consumer
+  /** Tells the queue which records are done with. A failure of an earlier delivery than the last means nothing any more. */
+  const answer = async (process: SimulatedProcess, batch: readonly QueueRecord[], failed: ReadonlySet<string>) => {
     await travel(world, { process, messageIds: [] })
     for (const record of batch) {
       const about = () => ({ process: process.name, messageIds: [record.messageId] })
-      if (failed.has(record.id)) record.visibleAt = Math.min(record.visibleAt, clock.now() + FAILED_AGAIN_MS)
-      else if (faults.draw('acknowledgement-lost', 0.05, about())) continue
+      if (failed.has(record.id)) {
+        if (record.deliveries.at(-1)?.process !== process) continue
+        record.visibleAt = Math.min(record.visibleAt, clock.now() + FAILED_AGAIN_MS)
+      } else if (faults.draw('acknowledgement-lost', 0.05, about())) continue
       else if (faults.draw('delivered-twice', 0.05, about())) record.visibleAt = clock.now() + random.integer(0, 5_000)
       else acknowledge(record)
       showAt(record.visibleAt)
@@ -87,7 +88,7 @@ export const createSimulatedQueue = (
     }
     trace(name, () => `delivers ${batch.map(({ number }) => number)} to ${process.name}`)
     const failed = await consumer.onBatch(batch.map(({ id, wire }) => ({ recordId: id, ...wire })))
-    await process.call(() => answer(consumer, batch, new Set(failed)))
+    await process.call('acknowledge', () => answer(process, batch, new Set(failed)))
     consumer.isBusy = false
     consumer.whenIdle()
     pump()
@@ -106,7 +107,10 @@ export const createSimulatedQueue = (
   const pump = (): void => {
     consumers = consumers.filter(({ process, isStopped }) => process.isAlive() && !isStopped)
     const free = consumers.filter(({ process, isBusy }) => process.isRunning() && !isBusy)
-    if (free.length === 0) return waitForConsumer()
+    if (free.length === 0) {
+      waitForConsumer()
+      return
+    }
     const batch = open.filter(({ visibleAt, isAcknowledged }) => visibleAt <= clock.now() && !isAcknowledged)
     if (batch.length > 0) void deliver(random.pick(free), batch.slice(0, MOST_RECORDS))
   }

@@ -110,7 +110,7 @@ export const startTurns = (site: Site): (() => void) => {
     } catch (error) {
       history.trace(process.name, () => `fails: ${reasonOf(error)}`)
     }
-    judgeEnded(history, world.faults, process)
+    judgeEnded(world, process)
     process.crash()
   }
 

@@ -25,6 +25,8 @@ export interface Scenario {
   readonly workers: number
   readonly shards: number
   readonly queues: number
+  /** How fast the network is: the longest that a call usually takes on one way. */
+  readonly usualMs: number
   readonly dispatch: Required<DispatchOptions>
   /** How the scheduled dispatcher works, and for how long an invocation may. */
   readonly turnMode: 'second' | 'minute'
@@ -86,6 +88,7 @@ export const planScenario = (source: Random, faults: Faults): Scenario => {
     workers: random.pick([2, 2, 3]),
     shards: random.pick([1, 2, 4]),
     queues: random.pick([1, 1, 2]),
+    usualMs: random.pick([30, 30, 300, 1_500]),
     dispatch: {
       pollMs: random.pick([1_000, 2_000]),
       lookAheadMs,
@@ -102,7 +105,7 @@ export const planScenario = (source: Random, faults: Faults): Scenario => {
       afterMs: random.chance(0.4) && bursts.length > 0 ? random.pick(bursts) : random.integer(1, activeMs - 5_000),
       message: planMessage(random, faults, String(index + 1), MOST_DEPTH),
     })),
-    recalls: drawTimes(random, 10, activeMs),
+    recalls: drawTimes(random, 16, activeMs),
     stops: faults.has('stopped') ? drawTimes(random, 3, activeMs) : [],
     topicDown: faults.has('topic-down')
       ? { fromMs: downFromMs, untilMs: downFromMs + random.integer(1_000, 40_000) }

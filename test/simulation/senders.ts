@@ -1,7 +1,7 @@
 import { isPostdateError, reasonOf } from '../../lib/core/errors.js'
 import type { Receipt } from '../../lib/core/outbox.js'
 import { type KnownReceipt, sendPlanned } from './handlers.js'
-import { keyOf } from './history.js'
+import { keyOf, lifeOf } from './history.js'
 import type { Host } from './host.js'
 import type { SimulatedProcess } from './process.js'
 import type { PlannedMessage, Scenario } from './scenario.js'
@@ -86,9 +86,18 @@ export const startSenders = (parts: {
     }
   }
 
+  /** Any receipt, or one whose row is still there: of those the answer is the hardest. */
+  const pickReceipt = (): KnownReceipt => {
+    const there = receipts.filter(({ receipt: { dueAt = 0, messageId } }) => {
+      const state = lifeOf(history.row({ shard: 0, dueAt, rowId: messageId }))?.state
+      return state === 'waiting' || state === 'held'
+    })
+    return random.pick(there.length > 0 && random.chance(0.5) ? there : receipts)
+  }
+
   const recall = async (host: Host): Promise<void> => {
     const process = host.process()
-    const { number, receipt } = random.pick(receipts)
+    const { number, receipt } = pickReceipt()
     const { recallHandle = '', dueAt = 0, messageId } = receipt
     for (let attempt = 1; attempt <= MOST_RECALLS; attempt++) {
       const since = clock.now()

@@ -1,4 +1,5 @@
 import type { Ids } from '../../lib/core/ids.js'
+import { LEASE_MARGIN_MS } from '../../lib/core/lease.js'
 import type { DelayingPersistence } from '../../lib/core/persistence.js'
 import { memoryPersistence } from '../../lib/memory/persistence.js'
 import { createVirtualClock } from '../../lib/testing/virtual-clock.js'
@@ -88,9 +89,10 @@ export const simulate = async ({ seed, isTraced, sabotage }: SimulationOptions):
   const history = createHistory(clock.now, trace)
   const faults = createFaults({ random, now: clock.now, trace })
   const scenario = planScenario(random, faults)
-  const { dispatch, topicDown, activeMs } = scenario
+  const { dispatch, topicDown, activeMs, usualMs } = scenario
   const planned = messagesOf(scenario)
-  const longPauseMs = dispatch.leaseMs + 6_000
+  const longPauseMs = dispatch.leaseMs + LEASE_MARGIN_MS
+  const usefulMs = dispatch.leaseMs - LEASE_MARGIN_MS - dispatch.publishTimeoutMs
   const { publishTimeoutMs } = dispatch
   const world: World = {
     clock,
@@ -98,7 +100,9 @@ export const simulate = async ({ seed, isTraced, sabotage }: SimulationOptions):
     faults,
     history,
     trace,
+    usualMs,
     publishTimeoutMs,
+    usefulMs,
     longPauseMs,
     late: 0,
   }
@@ -159,7 +163,7 @@ export const simulate = async ({ seed, isTraced, sabotage }: SimulationOptions):
   await runUntilQuiet(site, begun.hosts, begun.errands)
   begun.endTurns()
   await clock.runUntil(Promise.all(begun.hosts.map((host) => host.stop())), { withinMs: 120_000 })
-  judgeEnd({ history, faults, queues, dead: await memory.inspection.listDead(1_000), planned })
+  judgeEnd({ history, faults, queues, dead: await memory.inspection.listDead(1_000), planned, scenario })
 
   return {
     seed,

@@ -104,7 +104,7 @@ export const simulateTransport = (world: World, process: SimulatedProcess, topic
     limits: LIMITS,
     publish: (batch: readonly Publication[]) => {
       const flights = batch.map((publication) => topic.watched.depart(process, publication))
-      return process.call(() => transmit(flights))
+      return process.call('publish', () => transmit(flights))
     },
   }
 }

@@ -47,10 +47,7 @@ export const watchRecall = (inner: DelayingPersistence, history: History): Watch
     const isPromised = promisedAbsent.has(keyOf(address))
     if (outcome === 'not-found' || outcome === 'recalled') promisedAbsent.add(keyOf(address))
     if (life === undefined) {
-      const truth =
-        address.dueAt <= now
-          ? ['too-late', ...(isPromised ? ['already-recalled'] : [])]
-          : [isPromised ? 'already-recalled' : 'not-found']
+      const truth = [address.dueAt <= now ? 'too-late' : 'not-found', ...(isPromised ? ['already-recalled'] : [])]
       if (!truth.includes(outcome)) violate('truthful', `recall of ${number}, never stored, answered ${outcome}`)
       return
     }

@@ -45,7 +45,10 @@ export const watchStore = (inner: DelayingPersistence, history: History): Watche
     const life = lifeOf(row)
     const number = row?.message.number ?? '?'
     trace(process.name, () => `claims ${number} until ${claim.leaseUntil}`)
-    if (row === undefined || life === undefined) return violate('claim', `${claim.rowId} was claimed and never stored`)
+    if (life === undefined) {
+      violate('claim', `${claim.rowId} was claimed and never stored`)
+      return
+    }
     if (claim.dueAt > request.dueBefore) violate('claim', `${number} was claimed before it was to be`)
     const last = lastClaimOf(life)
     if (life.state === 'held' && last !== undefined) {

@@ -35,8 +35,10 @@ export const watchTopic = (history: History, publishTimeoutMs: number): WatchedT
 
   const checkRight = (process: SimulatedProcess, number: string, claim: ClaimRecord | undefined): void => {
     const own = process.clock.now()
-    if (claim === undefined)
-      return violate('claim', `${number} was published by ${process.name}, which has no claim on it`)
+    if (claim === undefined) {
+      violate('claim', `${number} was published by ${process.name}, which has no claim on it`)
+      return
+    }
     if (claim.ended !== undefined)
       violate('claim', `${number} was published by ${process.name} after its claim was ${claim.ended}`)
     const startBefore = claim.until - LEASE_MARGIN_MS - publishTimeoutMs

@@ -14,8 +14,12 @@ export interface World {
   readonly faults: Faults
   readonly history: History
   readonly trace: Trace
+  /** The longest that a call usually takes on one of its two ways. */
+  readonly usualMs: number
   /** How long a publish may take until it is a time-out. */
   readonly publishTimeoutMs: number
+  /** A claim that takes longer than this is given up: it could not be published any more. */
+  readonly usefulMs: number
   /** A pause that outlasts any lease. */
   readonly longPauseMs: number
   /** Requests that were answered with an error and are still to be applied. */
@@ -44,14 +48,13 @@ export const doLater = async (world: World, ms: number, act: () => unknown): Pro
   world.late--
 }
 
-const USUAL_MS = 30
 const SLOWEST_MS = 15_000
 
 /** One way through the network: some milliseconds, and now and then some seconds. */
 export const travel = (world: World, { process, messageIds, atMostMs = SLOWEST_MS }: Journey): Promise<void> => {
   const about = { process: process.name, messageIds: [...messageIds] }
   const isSlow = world.faults.draw('slow-call', messageIds.length > 0 ? 0.04 : 0.005, about) !== undefined
-  const longest = Math.min(isSlow ? SLOWEST_MS : USUAL_MS, atMostMs)
+  const longest = Math.min(isSlow ? SLOWEST_MS : world.usualMs, atMostMs)
   return wait(world, world.random.integer(isSlow ? Math.min(500, longest) : 1, longest))
 }
 
