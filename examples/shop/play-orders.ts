@@ -1,0 +1,97 @@
+import { sleepUntil, systemClock } from '../../lib/index.js'
+import type { LocalCloud } from '../../lib/local.js'
+import type { Line } from '../first-delivery/lines.js'
+import { expectedOf } from '../first-delivery/summary.js'
+import { keyOf, readHandled } from './read-invocations.js'
+
+const ORDERS = 20
+const ORDER_EVERY_MS = 250
+/** Two seconds ahead and more, so that the lateness counts. */
+const REMIND_AFTER_MS = 2_500
+const CANCEL_AFTER_MS = 4_000
+/** The last cancellation is due 4 s after its order; this is far more. */
+const GIVE_UP_AFTER_MS = 25_000
+const WATCH_FOR_DUPLICATES_MS = 2_000
+
+interface Receipt {
+  readonly status: string
+  readonly dueAt?: number
+}
+
+interface PlacedOrder {
+  readonly orderId: string
+  readonly reminder: Receipt
+  readonly cancellation: Receipt
+}
+
+/** Places orders by calling the orders function, and tells of each message that is to come of it, and of each that came. */
+export const playOrders = async (
+  cloud: LocalCloud,
+  progress: (text: string) => void,
+  onLine: (line: Line) => void,
+): Promise<void> => {
+  const lines: Line[] = []
+  let number = 0
+  const tell = (line: Line) => {
+    lines.push(line)
+    onLine(line)
+  }
+  const promise = (key: string, form: string, sentAt: number, status: string, dueAt?: number) => {
+    number++
+    const askedAt = dueAt ?? sentAt
+    tell({ event: 'scheduled', number, form, messageId: key, status, askedAt, aheadMs: askedAt - sentAt })
+  }
+
+  const place = async (orderId: string): Promise<void> => {
+    const sentAt = systemClock.now()
+    const at = (ms: number) => new Date(sentAt + ms).toISOString()
+    const order = { orderId, remindAt: at(REMIND_AFTER_MS), cancelAt: at(CANCEL_AFTER_MS) }
+    const { outcome, payload, error } = await cloud.invoke('PostdateExample/Orders', order)
+    if (outcome !== 'ok')
+      throw new Error(`the orders function did not place ${orderId}: ${error?.errorMessage ?? outcome}`)
+    const { reminder, cancellation } = payload as PlacedOrder
+    promise(keyOf('shop/order-placed', orderId), 'order placed, published at once', sentAt, 'sent')
+    promise(keyOf('shop/remind-payment', orderId), 'payment reminder', sentAt, reminder.status, reminder.dueAt)
+    promise(keyOf('shop/cancel-order', orderId), 'cancellation', sentAt, cancellation.status, cancellation.dueAt)
+  }
+
+  let told = 0
+  /** Tells of what the billing function has handled since the last call. */
+  const tellArrivals = () => {
+    const handled = cloud.invocations('PostdateExample/BillingFunction').flatMap(readHandled)
+    for (const { key, receivedAt } of handled.slice(told)) {
+      const expected = lines.find((line) => line.event === 'scheduled' && line.messageId === key)
+      const about = expected?.event === 'scheduled' ? expected : { number: 0, form: 'not expected' }
+      tell({
+        event: 'received',
+        number: about.number,
+        form: about.form,
+        messageId: key,
+        receivedAt,
+        process: 'billing',
+      })
+    }
+    told = handled.length
+  }
+  const isReceived = () => {
+    const arrived = new Set(lines.flatMap((line) => (line.event === 'received' ? [line.messageId] : [])))
+    return expectedOf(lines).every(({ messageId }) => arrived.has(messageId))
+  }
+  const watch = async (untilAt: number, isDone: () => boolean) => {
+    while (systemClock.now() < untilAt && !isDone()) {
+      await sleepUntil(systemClock, systemClock.now() + 100)
+      tellArrivals()
+    }
+  }
+
+  progress('Waking the functions …')
+  await place('order-0')
+  progress('Placing orders:')
+  for (let order = 1; order <= ORDERS; order++) {
+    await place(`order-${order}`)
+    await watch(systemClock.now() + ORDER_EVERY_MS, () => false)
+  }
+  progress('Waiting for the rest to fall due …')
+  await watch(systemClock.now() + GIVE_UP_AFTER_MS, isReceived)
+  await watch(systemClock.now() + WATCH_FOR_DUPLICATES_MS, () => false)
+}
