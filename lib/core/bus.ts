@@ -152,7 +152,8 @@ export const assembleBus = (options: BusOptions): Bus => {
     if (settings.sendOnly) return
     try {
       for (const { receiver, source } of settings.receivers) {
-        receiving.push(source.start((records) => bus.handleRecords(records, receiver)))
+        const options = source.deadLetters === undefined ? {} : { deadLetters: source.deadLetters }
+        receiving.push(source.start((records) => bus.handleRecords(records, receiver, options)))
       }
     } catch (error) {
       // One source that can't start must not leave the others running in a bus that seems not to.
@@ -171,7 +172,7 @@ export const assembleBus = (options: BusOptions): Bus => {
     recall,
     openContext: (origin = {}) => openContext(origin, outbox, settings, recall),
     handleRecords: (records, receiver, receiving) =>
-      handleRecords(records, receiver, settings, bus.openContext, receiving),
+      handleRecords(records, receiver, settings, { open: bus.openContext, redeliver: outbox.redeliver }, receiving),
     start,
     stop: () => {
       stopped ??= stop()

@@ -5,6 +5,7 @@ import type { SendOptions } from './options.js'
 import { type Outbox, type PreparedMessage, type Receipt, receiptOf } from './outbox.js'
 import type { RecallOutcome } from './persistence.js'
 import type { Inherited } from './prepare.js'
+import type { FailureHistory } from './redelivery/failure-history.js'
 import type { BusSettings } from './settings.js'
 import type { ReceivedEnvelope } from './wire.js'
 
@@ -49,6 +50,8 @@ export interface HandlerContext extends MessageContext {
 /** A context that whoever calls the handler holds: to let its sends go, or drop them. */
 export interface OpenContext {
   readonly context: MessageContext
+  /** What went wrong at this receiver before; absent when nothing did. */
+  readonly failure?: FailureHistory
   /** Stores and publishes what was sent; resolves when all of it is durable. @throws PostdateError of the first that was not */
   flush(): Promise<void>
   /** Drops what was sent, and closes the context. */
@@ -133,7 +136,7 @@ export const openContext = (
 
 /** The context of a handler of messages, from that of its sends. */
 export const describeHandling = (context: MessageContext, received: ReceivedEnvelope, now: number): HandlerContext => {
-  const { messageId, correlationId, attributes, stickyAttributes, headers, sentAt } = received.envelope
+  const { messageId, correlationId, attributes, stickyAttributes, headers, sentAt, failure } = received.envelope
   const { dueAt, attempt } = received.delivery
   return {
     ...context,
@@ -147,3 +150,4 @@ export const describeHandling = (context: MessageContext, received: ReceivedEnve
     ...(dueAt !== undefined && { dueAt, latenessMs: now - dueAt }),
   }
 }
+    ...(failure !== undefined && { failure }),

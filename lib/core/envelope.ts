@@ -1,4 +1,5 @@
 import type { Attributes, MessageKind } from './message.js'
+import { type FailureHistory, readFailure } from './redelivery/failure-history.js'
 
 /** A message ready to travel: its JSON text and all that goes with it. Made once, when the message is sent or scheduled. */
 export interface Envelope {
@@ -15,6 +16,8 @@ export interface Envelope {
   readonly headers: Readonly<Record<string, string>>
   /** When it was sent or scheduled, epoch milliseconds. */
   readonly sentAt: number
+  /** What went wrong at the one receiver that a redelivery is for. */
+  readonly failure?: FailureHistory
   /**
    * How long after its due instant it is worth dispatching, in milliseconds; what waits longer is dead. It never goes over
    * the wire: a receiver gets no deadline, as it gets no delay. @default for ever
@@ -39,13 +42,14 @@ export const toJsonText = (value: unknown): string =>
  * the first one parts the two, and the body stays byte for byte what the sender wrote.
  */
 export const encodeEnvelope = (envelope: Envelope): string => {
-  const { messageId, correlationId, attributes, stickyAttributes, headers, body, discardAfterMs } = envelope
+  const { messageId, correlationId, attributes, stickyAttributes, headers, body, discardAfterMs, failure } = envelope
   const meta = {
     ...(correlationId !== messageId && { correlationId }),
     ...(!isEmpty(attributes) && { attributes }),
     ...(!isEmpty(stickyAttributes) && { stickyAttributes }),
     ...(!isEmpty(headers) && { headers }),
     ...(discardAfterMs !== undefined && { discardAfterMs }),
+    ...(failure !== undefined && { failure }),
   }
   return `${toJsonText(meta)}\n${body}`
 }
@@ -58,6 +62,7 @@ export const decodeEnvelope = (text: string, identity: EnvelopeIdentity): Envelo
   const end = text.indexOf('\n')
   if (end < 0) throw new SyntaxError('an envelope is a line of JSON, a line break, and the body')
   const meta = JSON.parse(text.slice(0, end)) as Partial<Envelope>
+  const failure = readFailure(meta.failure)
   return {
     ...identity,
     correlationId: meta.correlationId ?? identity.messageId,
@@ -65,6 +70,7 @@ export const decodeEnvelope = (text: string, identity: EnvelopeIdentity): Envelo
     stickyAttributes: meta.stickyAttributes ?? {},
     headers: meta.headers ?? {},
     ...(meta.discardAfterMs !== undefined && { discardAfterMs: meta.discardAfterMs }),
+    ...(failure !== undefined && { failure }),
     body: text.slice(end + 1),
   }
 }

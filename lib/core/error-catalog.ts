@@ -197,6 +197,22 @@ export const errorCatalog = {
       ].join('; '),
     help: 'Make the messages of the MessageReceiver construct and the handlers of createReceiver the same, and deploy both.',
   },
+  'receiver.middleware-without-result': {
+    message: (d: { middleware: string; receiver: string; rule: string }) =>
+      `${d.middleware} of the receiver ${d.receiver} left it open what becomes of a message: ${d.rule}`,
+    help: 'Await next() once in every incoming middleware, or return ack(), reject(reason) or requeue({ after }).',
+  },
+  'receiver.requeue-not-possible': {
+    message: (d: { name: string; messageId: string; receiver: string; reason: string }) =>
+      `${d.receiver} can't requeue ${d.name} ${d.messageId}: ${d.reason}`,
+    help: 'Give createBus a durable persistence that delays, and the receiver a standard queue. Until then the queue alone delivers it again.',
+  },
+  'receiver.dead-letter-failed': {
+    message: (d: { deadLetters: string; recordId: string; reason: string }) =>
+      `${d.deadLetters} did not take the record ${d.recordId} as a dead letter: ${d.reason}`,
+    help: 'The record stays in its queue, which tries again and then moves it by its own redrive policy.',
+    retryable: true,
+  },
   'environment.missing-variable': {
     message: (d: { variable: string }) => `the environment variable ${d.variable} is missing`,
     help: 'Connect the function in the CDK app: delivery.connect(fn).',

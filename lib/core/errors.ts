@@ -60,6 +60,16 @@ export const isPostdateError = <C extends ErrorCode>(error: unknown, code?: C): 
   BRAND in error &&
   (code === undefined || (error as PostdateError).code === code)
 
+/** A value as text, also one that has none. */
+export const textOf = (value: unknown): string => {
+  try {
+    return String(value)
+  } catch {
+    // An object without a prototype, say: whoever asks wants to tell of a failure, not to have another.
+    return 'something that has no text'
+  }
+}
+
 /** The text of whatever was thrown. */
 export const reasonOf = (error: unknown): string =>
-  error instanceof Error ? `${error.name === 'Error' ? '' : `${error.name}: `}${error.message}` : String(error)
+  error instanceof Error ? `${error.name === 'Error' ? '' : `${error.name}: `}${error.message}` : textOf(error)

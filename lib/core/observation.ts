@@ -55,9 +55,44 @@ export type BusEvent =
   | { readonly type: 'pass'; readonly claimed: number; readonly more: boolean; readonly nextDueAt: number | undefined }
   /** A look at the due rows failed; the next one tries again. */
   | { readonly type: 'pass-failed'; readonly code: string; readonly reason: string }
-  /** A message was handled, or its handler failed. */
-  | { readonly type: 'handled'; readonly messageId: string; readonly name: string; readonly receiver: string }
+  /** A message was handled; or an inbox knew that it was before. */
+  | {
+      readonly type: 'handled' | 'handled-before'
+      readonly messageId: string
+      readonly name: string
+      readonly receiver: string
+    }
+  /** A record could not be read, has no handler, or its handler failed. What becomes of it follows. */
   | { readonly type: 'handling-failed'; readonly recordId: string; readonly receiver: string; readonly reason: string }
+  /** A copy of a message, for one receiver, is durable. */
+  | {
+      readonly type: 'redelivery-stored'
+      readonly messageId: string
+      readonly name: string
+      readonly receiver: string
+      readonly attempt: number
+      readonly dueAt: number
+      readonly why: 'failed' | 'requeued' | 'newer-version'
+    }
+  /** A record was given up on, and is kept among the dead letters. */
+  | {
+      readonly type: 'dead-lettered'
+      readonly recordId: string
+      readonly receiver: string
+      readonly reason: string
+      readonly attempt?: number
+    }
+  /** A record was left to its queue, which delivers it again. */
+  | { readonly type: 'given-back'; readonly recordId: string; readonly receiver: string; readonly reason: string }
+  /** A message is of a newer version than its handler knows. */
+  | {
+      readonly type: 'newer-version'
+      readonly messageId: string
+      readonly name: string
+      readonly receiver: string
+      readonly version: number
+      readonly known: number
+    }
   /** The worker lease changed hands. */
   | {
       readonly type: 'worker-started' | 'worker-relieved' | 'worker-left'

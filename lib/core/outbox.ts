@@ -7,6 +7,7 @@ import { checkSendOptions } from './options.js'
 import { missingMethods, type OutgoingMessage } from './persistence.js'
 import { checkSize, type Inherited, prepareEnvelope } from './prepare.js'
 import { publishNow } from './publish-now.js'
+import type { RedeliveryCopy } from './redelivery/redelivery-copy.js'
 import { settleDueAt } from './schedule/due-instant.js'
 import { readSchedule } from './schedule.js'
 import type { BusSettings } from './settings.js'
@@ -59,8 +60,17 @@ export const receiptOf = (prepared: PreparedMessage, status: 'done' | 'buffered'
 export interface Outbox {
   /** Checks and builds a message. Nothing is stored or published yet. @throws PostdateError of the codes of section "message" and "schedule" */
   prepare(order: SendOrder): Promise<PreparedMessage>
-  /** Stores the rows, then publishes what goes at once. One result per message, in order. */
-  deliver(messages: readonly PreparedMessage[], repeated: 'own' | 'derived'): Promise<readonly DeliveryResult[]>
+  /**
+   * Stores the rows, then publishes what goes at once. One result per message, in order. `together`: when a row is not
+   * stored, nothing is published either.
+   */
+  deliver(
+    messages: readonly PreparedMessage[],
+    repeated: 'own' | 'derived',
+    failing?: 'together' | 'apart',
+  ): Promise<readonly DeliveryResult[]>
+  /** Stores a copy for one receiver. @throws PostdateError `persistence.*` when the shard counts can't be read */
+  redeliver(copy: RedeliveryCopy): Promise<DeliveryResult>
 }
 
 /** Makes the outbox of a bus. `onScheduled` is told of every row's due instant once it is durable. */
@@ -169,7 +179,8 @@ export const createOutbox = (settings: BusSettings, onScheduled: (dueAt: number)
         case 'stored':
         case 'duplicate':
           durable.push(row)
-          observe({ type: 'scheduled', messageId, name, dueAt: row.dueAt })
+          // A copy is no message that anyone has sent; its receiver tells of it.
+          if (row.target === undefined) observe({ type: 'scheduled', messageId, name, dueAt: row.dueAt })
           return { ok: true }
         case 'recalled':
           if (repeated === 'own') return { ok: false, error: new PostdateError('message.recalled', about) }
@@ -215,7 +226,16 @@ export const createOutbox = (settings: BusSettings, onScheduled: (dueAt: number)
     })
   }
 
-  return { prepare, deliver }
+  const redeliver = async ({ envelope, dueAt, target, attempt }: RedeliveryCopy): Promise<DeliveryResult> => {
+    const { messageId } = envelope
+    const shard = shardOf(messageId, await readWriteShards())
+    const row = { shard, dueAt, rowId: `${messageId}~${target}~${attempt}`, envelope, target, attempt }
+    const [result] = await store([{ envelope, row }], 'own')
+    if (result === undefined) throw new TypeError('a copy has no result') // as above
+    return result
+  }
+
+  return { prepare, deliver, redeliver }
 }
 
 /** Nothing of the sender's is there: a handle would be that of the message that is. */

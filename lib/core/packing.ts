@@ -19,8 +19,9 @@ export const estimateStoredBytes = (
 
 /** An upper bound of a message's bytes on the wire. */
 export const estimateWireBytes = (envelope: Envelope): number => {
-  const { body, attributes, stickyAttributes, headers } = envelope
-  return estimateStoredBytes(utf8Bytes(body) + utf8Bytes(toJsonText([attributes, stickyAttributes, headers])), envelope)
+  const { body, attributes, stickyAttributes, headers, failure = null } = envelope
+  const meta = toJsonText([attributes, stickyAttributes, headers, failure])
+  return estimateStoredBytes(utf8Bytes(body) + utf8Bytes(meta), envelope)
 }
 
 /**

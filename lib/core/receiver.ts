@@ -1,12 +1,25 @@
 import type { HandlerContext } from './context.js'
 import { PostdateError } from './errors.js'
 import type { Message, MessageClass, MessageDefinition } from './message.js'
+import type { Inbox } from './redelivery/inbox.js'
+import type { IncomingMiddleware } from './redelivery/incoming-middleware.js'
+import {
+  longestDelay,
+  type RedeliveryOptions,
+  type RedeliveryPolicy,
+  settleRedelivery,
+} from './redelivery/redelivery-policy.js'
 import { checkName } from './settings.js'
 
-/** What runs for one kind of message. Resolving acknowledges it, after its sends are durable; throwing has it delivered again. */
+/**
+ * What runs for one kind of message. Resolving acknowledges it, after its sends are durable, unless it resolves with
+ * `reject(reason)` or `requeue({ after })`; throwing has it delivered again.
+ */
 export interface Handler {
   /** The `$name` of the messages it handles; also its own name in ids. */
   readonly messageName: string
+  /** The newest `$version` that it knows: messages of newer ones wait. @default any */
+  readonly version?: number
   /** Runs it. */
   readonly handle: (message: Message, context: HandlerContext) => unknown
 }
@@ -16,13 +29,33 @@ export interface Receiver {
   /** Stable: part of the ids of what its handlers send, and of redelivery routes. */
   readonly name: string
   readonly handlers: ReadonlyMap<string, Handler>
+  /** @default that of `RedeliveryOptions` */
+  readonly redelivery?: RedeliveryPolicy
+  /** Runs around every handler. @default none */
+  readonly incoming?: readonly IncomingMiddleware[]
+  /** Remembers what was handled. @default none */
+  readonly inbox?: Inbox
 }
 
-const nameOf = (definition: { readonly $name?: unknown; readonly name?: string } | MessageClass<Message>): string => {
-  if ('$name' in definition && typeof definition.$name === 'string') return definition.$name
-  const { $name } = new (definition as MessageClass<Message>)()
-  if (typeof $name === 'string') return $name
-  throw new PostdateError('message.invalid', { rule: '$name must be text', value: String($name) })
+/** How a receiver works. */
+export interface ReceiverOptions {
+  /** What becomes of messages whose handlers throw. @default on: 10 s after the first failure, dead after the fifth */
+  readonly redelivery?: RedeliveryOptions
+  /** Runs around every handler, the first one outermost. @default none */
+  readonly incoming?: readonly IncomingMiddleware[]
+  /** Has each message handled once at this receiver, also when its queue hands it out twice. @default none */
+  readonly inbox?: Inbox
+}
+
+type Named = { readonly $name?: unknown; readonly $version?: unknown } | MessageClass<Message>
+
+/** Definitions have both; a class may have them static, else an instance tells. */
+const identify = (definition: Named): { readonly messageName: string; readonly version?: number } => {
+  const known = '$name' in definition ? definition : new (definition as MessageClass<Message>)()
+  const { $name, $version } = known as { readonly $name?: unknown; readonly $version?: unknown }
+  if (typeof $name !== 'string')
+    throw new PostdateError('message.invalid', { rule: '$name must be text', value: String($name) })
+  return { messageName: $name, ...(typeof $version === 'number' && { version: $version }) }
 }
 
 /**
@@ -35,15 +68,23 @@ export const handlerFor = <M extends Message>(
   definition: (Omit<MessageDefinition<never>, never> & ((payload: never) => M)) | MessageClass<M>,
   handle: (message: M, context: HandlerContext) => unknown,
 ): Handler => ({
-  messageName: nameOf(definition),
+  ...identify(definition),
   handle: (message, context) => handle(message as M, context),
 })
 
+const checkRetention = (policy: RedeliveryPolicy, inbox: Inbox | undefined): void => {
+  const longestMs = longestDelay(policy)
+  if (inbox === undefined || inbox.retentionMs > longestMs) return
+  const rule = `it must exceed the longest wait of the redelivery, ${longestMs} ms`
+  throw new PostdateError('options.invalid', { option: 'inbox.retention', value: `${inbox.retentionMs} ms`, rule })
+}
+
 /**
  * Names a set of handlers.
- * @throws PostdateError `receiver.duplicate-handler`, `options.invalid`
+ * @throws PostdateError `receiver.duplicate-handler`, `options.invalid`, `options.unknown`
  */
-export const defineReceiver = (name: string, handlers: readonly Handler[]): Receiver => {
+export const defineReceiver = (name: string, handlers: readonly Handler[], options: ReceiverOptions = {}): Receiver => {
+  const { incoming, inbox } = options
   checkName('receiver name', name)
   const byName = new Map<string, Handler>()
   for (const handler of handlers) {
@@ -52,5 +93,13 @@ export const defineReceiver = (name: string, handlers: readonly Handler[]): Rece
     }
     byName.set(handler.messageName, handler)
   }
-  return { name, handlers: byName }
+  const redelivery = settleRedelivery(options.redelivery)
+  checkRetention(redelivery, inbox)
+  return {
+    name,
+    handlers: byName,
+    redelivery,
+    ...(incoming !== undefined && { incoming }),
+    ...(inbox !== undefined && { inbox }),
+  }
 }

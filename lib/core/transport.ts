@@ -1,4 +1,5 @@
 import type { Envelope } from './envelope.js'
+import type { DeadLetters } from './redelivery/dead-letter.js'
 import type { Delivery, WireMessage } from './wire.js'
 
 /** A message to publish now. */
@@ -45,11 +46,15 @@ export interface Transport {
 export interface IncomingRecord extends WireMessage {
   /** The queue's own id for this record, by which a failure is reported. */
   readonly recordId: string
+  /** Of a queue that keeps an order: records of one group are handled one after another. Absent on standard queues. */
+  readonly groupId?: string
 }
 
 /** Where a started bus receives from. */
 export interface MessageSource {
   readonly name: string
+  /** Where records go that are given up on. @default none: the queue's redrive policy decides */
+  readonly deadLetters?: DeadLetters
   /**
    * Starts to receive. `onBatch` answers the ids of the records that failed; all others are acknowledged.
    * @returns a function that stops receiving and resolves when what was received is handled and answered.

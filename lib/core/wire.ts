@@ -1,5 +1,6 @@
 import { type Envelope, toJsonText, utf8Bytes } from './envelope.js'
 import type { Attributes, MessageKind } from './message.js'
+import { readFailure } from './redelivery/failure-history.js'
 
 /** What a delivery adds to its envelope. */
 export interface Delivery {
@@ -34,7 +35,7 @@ const isEmpty = (map: object) => Object.keys(map).length === 0
 
 /** Writes a message as it goes over the wire. `docs/reference/wire-format.md` is its description for other languages. */
 export const toWire = (envelope: Envelope, delivery: Delivery): WireMessage => {
-  const { attributes, stickyAttributes, headers, sentAt } = envelope
+  const { attributes, stickyAttributes, headers, sentAt, failure } = envelope
   const { dueAt, attempt, target } = delivery
   return {
     body: envelope.body,
@@ -44,7 +45,12 @@ export const toWire = (envelope: Envelope, delivery: Delivery): WireMessage => {
       kind: envelope.kind,
       correlationId: envelope.correlationId,
       [ROUTE_ATTRIBUTE]: routeOf(envelope.name, target),
-      delivery: toJsonText({ sentAt, ...(dueAt !== undefined && { dueAt }), attempt }),
+      delivery: toJsonText({
+        sentAt,
+        ...(dueAt !== undefined && { dueAt }),
+        attempt,
+        ...(failure !== undefined && { failure }),
+      }),
       ...(!isEmpty(attributes) && { attributes: toJsonText(attributes) }),
       ...(!isEmpty(stickyAttributes) && { stickyAttributes: toJsonText(stickyAttributes) }),
       ...(!isEmpty(headers) && { headers: toJsonText(headers) }),
@@ -86,6 +92,7 @@ export const fromWire = (wire: WireMessage): ReceivedEnvelope => {
   if (!isKind(kind)) throw new SyntaxError(`the attribute kind is ${kind ?? 'missing'}, not command or event`)
   const delivery = readMap(wire.attributes.delivery)
   const dueAt = readInstant(delivery.dueAt)
+  const failure = readFailure(delivery.failure)
   const target = route?.startsWith('@') ? route.slice(1) : undefined
   return {
     envelope: {
@@ -98,6 +105,7 @@ export const fromWire = (wire: WireMessage): ReceivedEnvelope => {
       stickyAttributes: readMap(wire.attributes.stickyAttributes) as Attributes,
       headers: readMap(wire.attributes.headers) as Record<string, string>,
       sentAt: readInstant(delivery.sentAt) ?? 0,
+      ...(failure !== undefined && { failure }),
     },
     delivery: {
       attempt: readInstant(delivery.attempt) ?? 1,

@@ -23,7 +23,9 @@ export interface MemoryQueue {
   add(message: WireMessage): void
   /** Starts one more consumer, which takes a batch at a time. @returns a function that stops it. */
   consume(onBatch: BatchHandler): () => Promise<void>
-  /** The records that failed too often, oldest first. */
+  /** Adds a record to the dead ones. */
+  bury(record: IncomingRecord): void
+  /** The records that failed too often or were given up on, oldest first. */
   dead(): readonly IncomingRecord[]
 }
 
@@ -89,6 +91,9 @@ export const createQueue = (settings: QueueSettings): MemoryQueue => {
       const record = { recordId: `${name}-${++added}`, body, attributes: { ...attributes } }
       ready.push({ record, receives: 0, visibleAt: 0 })
       for (const consumer of consumers) consumer.wake()
+    },
+    bury: (record) => {
+      dead.push(record)
     },
     dead: () => dead,
     consume: (onBatch) => {

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../core/clock.js'
 import { consoleLogger, type Logger } from '../core/observation.js'
+import { type DeadLetters, toDeadLetterWire } from '../core/redelivery/dead-letter.js'
 import type { IncomingRecord, MessageSource, Publication, PublishOutcome, Transport } from '../core/transport.js'
 import { ROUTE_ATTRIBUTE, toWire, type WireMessage, wireBytes } from '../core/wire.js'
 import { createQueue, type MemoryQueue } from './queue.js'
@@ -20,10 +21,11 @@ export interface MemoryTransportOptions {
 export interface MemoryTransport extends Transport {
   /**
    * Subscribes a queue to routes: message names, and `@<receiver>` for redeliveries. It gets what is published from now on,
-   * and keeps it until it is started. The same name again is the same queue, which then has the routes of both.
+   * and keeps it until it is started. The same name again is the same queue, which then has the routes of both. Its dead
+   * letters are `deadRecords`.
    */
   source(name: string, routes: readonly string[]): MessageSource
-  /** The records of a source that failed too often, oldest first. */
+  /** The records of a source that failed too often or were given up on, oldest first; the latter say why in `deadLetter`. */
   deadRecords(source: string): readonly IncomingRecord[]
 }
 
@@ -34,6 +36,18 @@ interface Subscription {
 
 /** SNS's default limits, so that what passes here passes there. @see https://docs.aws.amazon.com/general/latest/gr/sns.html */
 const LIMITS = { maxMessageBytes: 262_144, maxBatchBytes: 262_144, maxBatchMessages: 10 } as const
+
+/** The dead letters of a queue: in the form that they have in SQS. */
+const deadLettersOf = (source: string, queue: MemoryQueue): DeadLetters => {
+  const name = `memory:${source}`
+  return {
+    name,
+    send: async (letter) => {
+      const { body, attributes } = toDeadLetterWire(letter, LIMITS.maxMessageBytes, name)
+      queue.bury({ recordId: letter.record.recordId, body, attributes: { ...attributes } })
+    },
+  }
+}
 
 /** Why a batch can't be taken as a whole, as SNS would refuse it; `undefined` when it can. */
 const refuse = (wires: readonly WireMessage[]): string | undefined => {
@@ -82,7 +96,7 @@ export const memoryTransport = (options: MemoryTransportOptions = {}): MemoryTra
     publish,
     source: (name, routes) => {
       const queue = subscribe(name, routes)
-      return { name, start: (onBatch) => queue.consume(onBatch) }
+      return { name, deadLetters: deadLettersOf(name, queue), start: (onBatch) => queue.consume(onBatch) }
     },
     deadRecords: (source) => subscriptions.get(source)?.queue.dead() ?? [],
   }

@@ -4,7 +4,7 @@ import { type Clock, sleepUntil } from '../core/clock.js'
 import { reasonOf } from '../core/errors.js'
 import type { Logger } from '../core/observation.js'
 import type { MessageSource } from '../core/transport.js'
-import { readSqsMessage } from './record.js'
+import { isOrderedQueue, readSqsMessage } from './record.js'
 
 /** Handles a batch and answers the ids of the records that failed. */
 type OnBatch = Parameters<MessageSource['start']>[0]
@@ -94,6 +94,8 @@ export const startPoller = (create: typeof Consumer.create, options: PollerOptio
     batchSize: MAX_BATCH,
     waitTimeSeconds,
     messageAttributeNames: ['All'],
+    // Standard queues have groups too, for fairness, and no order within them.
+    ...(isOrderedQueue(queueUrl) && { messageSystemAttributeNames: ['MessageGroupId' as const] }),
     // Its pause for some errors of the connection, in favour of ours for all.
     authenticationErrorTimeout: 0,
     preReceiveMessageCallback: beforeReceive,

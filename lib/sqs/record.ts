@@ -7,6 +7,10 @@ export interface LambdaRecord {
   readonly messageId: string
   readonly body: string
   readonly messageAttributes?: Readonly<Record<string, { readonly stringValue?: string | undefined }>>
+  /** What SQS knows of it; `MessageGroupId` on queues that keep an order, and on others that share fairly. */
+  readonly attributes?: { readonly MessageGroupId?: string | undefined }
+  /** Ends in `.fifo` on a queue that keeps an order. */
+  readonly eventSourceARN?: string
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -46,15 +50,38 @@ const unwrapNotification = (wire: WireMessage): WireMessage => {
   return { body: notification.Message, attributes: readTexts(notification.MessageAttributes, 'Value') }
 }
 
-const toRecord = (recordId: unknown, body: unknown, attributes: Record<string, string>): IncomingRecord => ({
+const toRecord = (
+  recordId: unknown,
+  body: unknown,
+  attributes: Record<string, string>,
+  groupId: unknown,
+): IncomingRecord => ({
   recordId: typeof recordId === 'string' ? recordId : '',
+  ...(typeof groupId === 'string' && { groupId }),
   ...unwrapNotification({ body: typeof body === 'string' ? body : '', attributes }),
 })
 
+/** Whether a queue keeps an order, by its URL or ARN. */
+export const isOrderedQueue = (queue: unknown): boolean => typeof queue === 'string' && queue.endsWith('.fifo')
+
 /** Reads a record as Lambda's event source mapping hands it out. Never throws: what is malformed fails when it is read. */
 export const readLambdaRecord = (record: LambdaRecord): IncomingRecord =>
-  toRecord(record.messageId, record.body, readTexts(record.messageAttributes, 'stringValue'))
+  toRecord(
+    record.messageId,
+    record.body,
+    readTexts(record.messageAttributes, 'stringValue'),
+    // Standard queues have groups too, for fairness, and no order within them.
+    isOrderedQueue(record.eventSourceARN) ? record.attributes?.MessageGroupId : undefined,
+  )
 
-/** Reads a message as the SDK receives it; ask for `MessageAttributeNames: ['All']`. Never throws. */
+/**
+ * Reads a message as the SDK receives it; ask for `MessageAttributeNames: ['All']`, and on a queue that keeps an order for
+ * the system attribute `MessageGroupId`. Never throws.
+ */
 export const readSqsMessage = (message: Message): IncomingRecord =>
-  toRecord(message.MessageId, message.Body, readTexts(message.MessageAttributes, 'StringValue'))
+  toRecord(
+    message.MessageId,
+    message.Body,
+    readTexts(message.MessageAttributes, 'StringValue'),
+    message.Attributes?.MessageGroupId,
+  )

@@ -4,11 +4,18 @@ import { PostdateError, reasonOf } from '../core/errors.js'
 import { consoleLogger, type Logger } from '../core/observation.js'
 import type { MessageSource } from '../core/transport.js'
 import { createSqsClient, queueNameOf } from './client.js'
+import { sqsDeadLetters } from './dead-letters.js'
 import { startPoller } from './poller.js'
 
 /** How a started bus receives from its queue. */
 export interface SqsSourceOptions {
   readonly queueUrl: string
+  /**
+   * The queue's dead-letter queue: what its receiver gives up on goes there at once, with the reason. Without it the redrive
+   * policy alone moves records there, when they came too often.
+   * @default none
+   */
+  readonly deadLetterQueueUrl?: string
   /** Emulators whose queue URLs don't resolve need one with `useQueueUrlAsEndpoint: false`. @default one of the queue's region */
   readonly client?: SQSClient
   /**
@@ -58,13 +65,23 @@ const loadConsumer = async () => (await import('sqs-consumer')).Consumer
  * const stop = source.start(async (records) => { console.log(records.length); return [] })
  */
 export const sqsSource = (options: SqsSourceOptions): MessageSource => {
-  const { queueUrl, client: given, visibilitySeconds, logger = consoleLogger, clock = systemClock } = options
+  const {
+    queueUrl,
+    deadLetterQueueUrl,
+    client: given,
+    visibilitySeconds,
+    logger = consoleLogger,
+    clock = systemClock,
+  } = options
   const waitTimeSeconds = readInteger('waitTimeSeconds', options.waitTimeSeconds ?? 5, 1, 20)
   const concurrency = readInteger('concurrency', options.concurrency ?? 1, 1, 50)
   if (visibilitySeconds !== undefined) readInteger('visibilitySeconds', visibilitySeconds, 3, 43_200)
 
   return {
     name: `sqs:${queueNameOf(queueUrl)}`,
+    ...(deadLetterQueueUrl !== undefined && {
+      deadLetters: sqsDeadLetters({ queueUrl: deadLetterQueueUrl, ...(given !== undefined && { client: given }) }),
+    }),
     start(onBatch) {
       const client = given ?? createSqsClient(queueUrl, waitTimeSeconds * 1000 + ANSWER_WITHIN_MS)
       let isStopped = false

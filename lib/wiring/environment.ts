@@ -14,6 +14,8 @@ export const environmentVariables = {
   receiverName: 'POSTDATE_RECEIVER_NAME',
   /** The message names that this queue is subscribed to; see `formatNames`. */
   subscribedNames: 'POSTDATE_SUBSCRIBED_NAMES',
+  /** The URL of that queue's dead-letter queue, to which a receiver sends what it gives up on. */
+  deadLetterQueueUrl: 'POSTDATE_DEAD_LETTER_QUEUE_URL',
 } as const
 
 /** How a scheduled dispatcher works: `second` stays while anything is near, `minute` drains what is due and leaves. */

@@ -30,3 +30,19 @@ export const metrics = {
 
 /** One of the metrics. */
 export type MetricKey = keyof typeof metrics
+
+/** The dimensions of a receiver's metrics: two receivers of one bus have alarms of their own. */
+export const receiverMetricDimensions = { ...metricDimensions, receiver: 'Receiver' } as const
+
+/** What a receiver counts. Nothing is written, or paid for, while nothing of it happens. */
+export const receiverMetrics = {
+  /** Copies stored for a later attempt: after a failure, a requeue, or while a newer version is waited for. */
+  redeliveries: { name: 'Redeliveries', unit: 'Count' },
+  /** Records given up on: rejected, unreadable, or out of attempts. */
+  deadLetters: { name: 'DeadLetters', unit: 'Count' },
+  /** Messages of a newer version than the code knows. */
+  newerVersions: { name: 'NewerVersions', unit: 'Count' },
+} as const satisfies Record<string, { readonly name: string; readonly unit: MetricUnit }>
+
+/** One of a receiver's metrics. */
+export type ReceiverMetricKey = keyof typeof receiverMetrics

@@ -93,8 +93,10 @@ describe('a batch of records', () => {
   ])('says why a record with a bad %s failed', async (fault, code) => {
     const { handle, events } = setReceiver()
     await handle([recordWith('m', fault)])
+    const why = { recordId: 'm', receiver: 'billing', reason: expect.stringContaining(`(${code})`) }
     expect(events).toMatchObject([
-      { type: 'handling-failed', recordId: 'm', receiver: 'billing', reason: expect.stringContaining(`(${code})`) },
+      { type: 'handling-failed', ...why },
+      { type: 'given-back', ...why },
     ])
   })
 })

@@ -32,7 +32,7 @@ const reminders = (...orderIds: string[]): SQSEvent =>
 
 const failuresOf = ({ batchItemFailures }: SQSBatchResponse) => batchItemFailures.map((one) => one.itemIdentifier)
 
-const options = { name: 'billing', logger: silentLogger, environment: {} }
+const options = { name: 'billing', logger: silentLogger, environment: {}, redelivery: { enabled: false } }
 
 describe('a receiver in a Lambda', () => {
   it('hands each record to the handler of its message, with what the message brought along', async () => {
