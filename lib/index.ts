@@ -51,6 +51,7 @@ export type { Duration, DurationParts } from './core/schedule/duration.js'
 export type { EpochInstant, Instant } from './core/schedule/instant.js'
 export type { LocalTime } from './core/schedule/local-time.js'
 export type { ScheduleForm, ScheduleOptions } from './core/schedule.js'
+export type { FailedSend, SendEntry, SendOutcome } from './core/send-all.js'
 export type { BusOptions, Resolution, StartedReceiver } from './core/settings.js'
 export type {
   IncomingRecord,

@@ -9,6 +9,7 @@ import { createOutbox, type Receipt, receiptOf } from './outbox.js'
 import { canDelay, type Persistence, type RecallOutcome } from './persistence.js'
 import type { Receiver } from './receiver.js'
 import { handleRecords, type ReceivingOptions } from './receiving.js'
+import { deliverAll, prepareAll, type SendEntry, type SendOutcome } from './send-all.js'
 import { type BusOptions, type BusSettings, settleOptions } from './settings.js'
 import type { IncomingRecord } from './transport.js'
 
@@ -26,6 +27,17 @@ export interface Bus {
   send(command: Message, options?: SendOptions): Promise<Receipt>
   /** Publishes an event; otherwise as `send`. */
   publish(event: Message, options?: SendOptions): Promise<Receipt>
+  /**
+   * Sends many commands, each with options of its own, in as few requests as the limits allow. One outcome per message, in
+   * order; a message that fails harms no other.
+   * @throws PostdateError `bus.stopped`, `options.invalid` when it is no list
+   * @example
+   * const outcomes = await bus.sendAll(orders.map(({ id, endsAt }) => ({ message: EndTrial({ id }), deliverAt: endsAt })))
+   * const failed = outcomes.filter(({ status }) => status === 'failed')
+   */
+  sendAll(commands: readonly SendEntry[]): Promise<readonly SendOutcome[]>
+  /** Publishes many events; otherwise as `sendAll`. */
+  publishAll(events: readonly SendEntry[]): Promise<readonly SendOutcome[]>
   /**
    * Withdraws a scheduled message, from any process. Answers truthfully: claim and recall compare and swap one register.
    * @throws PostdateError `recall.malformed-handle`, `recall.other-bus`, `persistence.recall-not-supported`, `persistence.*`
@@ -91,19 +103,26 @@ export const assembleBus = (options: BusOptions): Bus => {
     if (state === 'stopped') throw new PostdateError('bus.stopped', { bus: name, attempted })
   }
 
-  const sendOne = async (kind: MessageKind, message: Message, sendOptions: SendOptions): Promise<Receipt> => {
+  const prepare = (kind: MessageKind, message: Message, sendOptions: object) => {
     const makeId = () => ids.messageId()
     const { requireDurable } = settings
-    const order = { kind, message, options: sendOptions, inherited: {}, makeId, requireDurable }
-    const prepared = await outbox.prepare(order)
+    return outbox.prepare({ kind, message, options: sendOptions, inherited: {}, makeId, requireDurable })
+  }
+
+  const sendOne = async (kind: MessageKind, message: Message, sendOptions: SendOptions): Promise<Receipt> => {
+    const prepared = await prepare(kind, message, sendOptions)
     const [result] = await outbox.deliver([prepared], 'own')
     if (result?.ok === false) throw result.error
     return receiptOf(prepared, 'done')
   }
 
-  const send = async (kind: MessageKind, message: Message, sendOptions: SendOptions = {}): Promise<Receipt> => {
+  const sendMany = async (kind: MessageKind, entries: readonly SendEntry[]) =>
+    deliverAll(await prepareAll(entries, (message, sendOptions) => prepare(kind, message, sendOptions)), outbox)
+
+  /** Does what sends, unless the bus was stopped; `stop` waits for it. */
+  const whileUsable = async <T>(kind: MessageKind, doWork: () => Promise<T>): Promise<T> => {
     checkUsable(`a ${kind} was sent`)
-    const work = sendOne(kind, message, sendOptions)
+    const work = doWork()
     sending.add(work)
     try {
       return await work
@@ -167,8 +186,10 @@ export const assembleBus = (options: BusOptions): Bus => {
   const bus: Bus = {
     name,
     persistence,
-    send: (command, sendOptions) => send('command', command, sendOptions),
-    publish: (event, sendOptions) => send('event', event, sendOptions),
+    send: (command, sendOptions = {}) => whileUsable('command', () => sendOne('command', command, sendOptions)),
+    publish: (event, sendOptions = {}) => whileUsable('event', () => sendOne('event', event, sendOptions)),
+    sendAll: (commands) => whileUsable('command', () => sendMany('command', commands)),
+    publishAll: (events) => whileUsable('event', () => sendMany('event', events)),
     recall,
     openContext: (origin = {}) => openContext(origin, outbox, settings, recall),
     handleRecords: (records, receiver, receiving) =>

@@ -6,6 +6,7 @@ import { type Outbox, type PreparedMessage, type Receipt, receiptOf } from './ou
 import type { RecallOutcome } from './persistence.js'
 import type { Inherited } from './prepare.js'
 import type { FailureHistory } from './redelivery/failure-history.js'
+import { bufferAll, prepareAll, type SendEntry, type SendOutcome } from './send-all.js'
 import type { BusSettings } from './settings.js'
 import type { ReceivedEnvelope } from './wire.js'
 
@@ -26,6 +27,10 @@ export interface MessageContext {
   send(command: Message, options?: SendOptions): Promise<Receipt>
   /** Buffers an event. @throws PostdateError as `bus.publish`, and `context.closed` once the handler has ended */
   publish(event: Message, options?: SendOptions): Promise<Receipt>
+  /** Buffers many commands, each with options of its own. One outcome per message, in order. @throws PostdateError `context.closed`, `options.invalid` */
+  sendAll(commands: readonly SendEntry[]): Promise<readonly SendOutcome[]>
+  /** Buffers many events; otherwise as `sendAll`. */
+  publishAll(events: readonly SendEntry[]): Promise<readonly SendOutcome[]>
   /** Withdraws a message: one still in the buffer is removed there; a stored one is recalled at once, whatever the handler does later. */
   recall(recallHandle: string): Promise<RecallResult>
 }
@@ -45,13 +50,13 @@ export interface HandlerContext extends MessageContext {
   readonly latenessMs?: number
   /** Counts deliveries to this receiver, from 1. */
   readonly attempt: number
+  /** What went wrong at this receiver before; absent when nothing did. */
+  readonly failure?: FailureHistory
 }
 
 /** A context that whoever calls the handler holds: to let its sends go, or drop them. */
 export interface OpenContext {
   readonly context: MessageContext
-  /** What went wrong at this receiver before; absent when nothing did. */
-  readonly failure?: FailureHistory
   /** Stores and publishes what was sent; resolves when all of it is durable. @throws PostdateError of the first that was not */
   flush(): Promise<void>
   /** Drops what was sent, and closes the context. */
@@ -97,17 +102,29 @@ export const openContext = (
     if (closed) throw new PostdateError('context.closed', { attempted })
   }
 
+  const prepare = (kind: MessageKind, message: Message, options: object) =>
+    outbox.prepare({ kind, message, options, inherited, makeId, requireDurable })
+
   const add = async (kind: MessageKind, message: Message, options: SendOptions = {}): Promise<Receipt> => {
     checkOpen(`a ${kind} was sent`)
-    const prepared = await outbox.prepare({ kind, message, options, inherited, makeId, requireDurable })
+    const prepared = await prepare(kind, message, options)
     checkOpen(`a ${kind} was sent`)
     buffer.push(prepared)
     return receiptOf(prepared, 'buffered')
   }
 
+  const addAll = async (kind: MessageKind, entries: readonly SendEntry[]): Promise<readonly SendOutcome[]> => {
+    checkOpen(`a ${kind} was sent`)
+    const all = await prepareAll(entries, (message, options) => prepare(kind, message, options))
+    checkOpen(`a ${kind} was sent`)
+    return bufferAll(all, (prepared) => buffer.push(prepared))
+  }
+
   const context: MessageContext = {
     send: (command, options) => add('command', command, options),
     publish: (event, options) => add('event', event, options),
+    sendAll: (commands) => addAll('command', commands),
+    publishAll: (events) => addAll('event', events),
     recall: async (recallHandle) => {
       const buffered = buffer.find((prepared) => prepared.recallHandle === recallHandle)
       if (buffered?.row === undefined) return recallStored(recallHandle)
@@ -147,7 +164,7 @@ export const describeHandling = (context: MessageContext, received: ReceivedEnve
     headers,
     sentAt,
     attempt,
+    ...(failure !== undefined && { failure }),
     ...(dueAt !== undefined && { dueAt, latenessMs: now - dueAt }),
   }
 }
-    ...(failure !== undefined && { failure }),

@@ -203,12 +203,12 @@ export const createOutbox = (settings: BusSettings, onScheduled: (dueAt: number)
     return results
   }
 
-  const deliver = async (messages: readonly PreparedMessage[], repeated: 'own' | 'derived') => {
+  const deliver: Outbox['deliver'] = async (messages, repeated, failing = 'together') => {
     const rows = messages.filter(({ row }) => row !== undefined)
     const immediate = messages.filter(({ row }) => row === undefined)
     const stored = rows.length === 0 ? [] : await store(rows, repeated)
     // Rows first: what was published can't be taken back, and whoever fails to store its rows will send it all again.
-    const refused = stored.find((result) => !result.ok)
+    const refused = failing === 'together' ? stored.find((result) => !result.ok) : undefined
     const published = refused
       ? immediate.map(() => refused)
       : await publishNow(
