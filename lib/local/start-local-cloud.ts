@@ -15,6 +15,7 @@ import type { DeniedCall, LocalCloud, LocalCloudOptions } from './local-cloud.js
 import { LocalCloudError } from './local-error.js'
 import { measureQueues } from './metrics/measure-queues.js'
 import { readAlarms } from './metrics/read-alarms.js'
+import { readEmbeddedMetrics } from './metrics/read-embedded-metrics.js'
 import { recordInvocation } from './metrics/record-invocation.js'
 import { keep, makeMetricRecorder } from './metrics/record-metrics.js'
 import { serveCloud } from './proxy/serve-cloud.js'
@@ -72,7 +73,9 @@ const startInside = async (
       keep(invocations, invocation)
       recordInvocation(invocation, name, metrics)
       onLine(describeInvocation(invocation))
-      if (log) for (const line of invocation.logs) onLine(`  | ${line}`)
+      if (!log) return
+      // Metrics are kept as metrics; as lines they would only bury the others.
+      for (const line of invocation.logs) if (readEmbeddedMetrics(line).length === 0) onLine(`  | ${line}`)
     },
   })
   // Should this process end without stop(), no function outlives it.

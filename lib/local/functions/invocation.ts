@@ -37,9 +37,6 @@ export interface Invocation {
   readonly pid: number
 }
 
-/** Whether the handler ended well. */
-export const isOk = ({ outcome }: Pick<Invocation, 'outcome'>): boolean => outcome === 'ok'
-
 /** An invocation as one line, such as `Shop/Orders ok 12 ms (init 210 ms)`. */
 export const describeInvocation = ({ path, trigger, outcome, durationMs, initMs, error }: Invocation): string => {
   const name = path.replace(/\/Resource$/, '')

@@ -7,11 +7,11 @@ import { shareCloud, until } from '../support/start-cloud.js'
 const receiver = (name: string, properties = {}) => ({
   ...queue(`${name}DeadLetters`),
   ...queue(name, {
-    VisibilityTimeout: 1,
+    VisibilityTimeout: 2,
     RedrivePolicy: { deadLetterTargetArn: arnOf(`${name}DeadLetters`), maxReceiveCount: 2 },
   }),
   ...lambda(`${name}Receiver`, 'receiver', [pollerGrants(name), allow(['dynamodb:PutItem'], arnOf('Notes'))], {
-    Timeout: 1,
+    Timeout: 2,
     Environment: { Variables: { NOTES_TABLE: ref('Notes') } },
   }),
   ...eventSource(`${name}Source`, `${name}Receiver`, name, properties),
@@ -20,6 +20,9 @@ const receiver = (name: string, properties = {}) => ({
 const under = shareCloud({
   ...table('Notes', { TableName: 'notes' }),
   ...receiver('Orders'),
+  ...receiver('Flaky'),
+  ...receiver('Poison'),
+  ...receiver('Killed'),
   ...receiver('Garbled'),
   ...receiver('Whole', { FunctionResponseTypes: [] }),
   ...receiver('Window', { MaximumBatchingWindowInSeconds: 1, BatchSize: 4, ScalingConfig: { MaximumConcurrency: 2 } }),
@@ -87,22 +90,22 @@ it('a message reaches the function with its attributes, and is removed', async (
 })
 
 it('only the messages that failed come back', async () => {
-  await Promise.all([send('Orders', { name: 'good' }), send('Orders', { name: 'flaky', failTimes: 1 })])
+  await Promise.all([send('Flaky', { name: 'good' }), send('Flaky', { name: 'flaky', failTimes: 1 })])
   expect((await waitForNotes('flaky', 2)).map(({ attempt }) => attempt)).toEqual([1, 2])
-  await untilEmpty('Orders')
+  await untilEmpty('Flaky')
   expect(await notesOf('good')).toHaveLength(1)
 })
 
 it('a message that always fails ends in the dead-letter queue', async () => {
-  await send('Orders', { name: 'poison', failTimes: 99 })
-  await until(async () => ((await messagesIn('OrdersDeadLetters')) === 1 ? true : undefined))
+  await send('Poison', { name: 'poison', failTimes: 99 })
+  await until(async () => ((await messagesIn('PoisonDeadLetters')) === 1 ? true : undefined))
   expect(await notesOf('poison')).toHaveLength(2)
   const depths = await under.cloud.metrics()
   expect(
     depths.some(
       ({ name, dimensions, value }) =>
         name === 'ApproximateNumberOfMessagesVisible' &&
-        dimensions.QueueName?.includes('OrdersDeadLetters') &&
+        dimensions.QueueName?.includes('PoisonDeadLetters') &&
         value === 1,
     ),
   ).toBe(true)
@@ -116,15 +119,15 @@ it('without partial responses, a batch of a function that answers is done, whate
 })
 
 it('a message in the hands of a killed process comes back after its visibility timeout', async () => {
-  await send('Orders', { name: 'killed', hangMs: 900 })
+  await send('Killed', { name: 'killed', hangMs: 1900 })
   const [note] = await waitForNotes('killed', 1)
-  expect(under.cloud.kill('OrdersReceiver')).toContain(note?.pid)
+  expect(under.cloud.kill('KilledReceiver')).toContain(note?.pid)
   const [, second] = await waitForNotes('killed', 2)
   expect(second?.attempt).toBe(2)
   expect(second?.pid).not.toBe(note?.pid)
-  await untilEmpty('Orders')
-  expect(await messagesIn('OrdersDeadLetters')).toBe(1)
-  expect(under.cloud.invocations('OrdersReceiver').some(({ outcome }) => outcome === 'crashed')).toBe(true)
+  await untilEmpty('Killed')
+  expect(await messagesIn('KilledDeadLetters')).toBe(0)
+  expect(under.cloud.invocations('KilledReceiver').some(({ outcome }) => outcome === 'crashed')).toBe(true)
 })
 
 it('a batching window gathers what comes within it', async () => {

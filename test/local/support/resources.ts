@@ -60,6 +60,7 @@ export const lambda = (
       Code: { S3Bucket: 'assets', S3Key: `${fixture}.zip` },
       Handler: 'index.handler',
       Runtime: 'nodejs24.x',
+      Timeout: 20,
       Role: arnOf(`${logicalId}Role`),
       ...properties,
     },

@@ -32,13 +32,13 @@ export const shareCloud = (resources: Resources, options: LocalCloudOptions = {}
   }
 }
 
-/** Waits until a check gives something. @throws when it gives nothing within ten seconds */
+/** Waits until a check gives something. @throws when it gives nothing within 25 seconds */
 export const until = async <T>(check: () => Promise<T | undefined> | T | undefined): Promise<T> => {
-  const giveUpAt = Date.now() + 10_000
+  const giveUpAt = Date.now() + 25_000
   for (;;) {
     const found = await check()
     if (found !== undefined) return found
-    if (Date.now() > giveUpAt) throw new Error(`nothing came within ten seconds: ${check.toString()}`)
+    if (Date.now() > giveUpAt) throw new Error(`nothing came within 25 seconds: ${check.toString()}`)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
