@@ -4,11 +4,11 @@ import { expect, it } from 'vitest'
 import { allow, arnOf, eventSource, lambda, pollerGrants, queue, ref, table } from '../support/resources.js'
 import { shareCloud, until } from '../support/start-cloud.js'
 
-const receiver = (name: string, properties = {}) => ({
+const receiver = (name: string, properties = {}, maxReceiveCount = 2) => ({
   ...queue(`${name}DeadLetters`),
   ...queue(name, {
     VisibilityTimeout: 2,
-    RedrivePolicy: { deadLetterTargetArn: arnOf(`${name}DeadLetters`), maxReceiveCount: 2 },
+    RedrivePolicy: { deadLetterTargetArn: arnOf(`${name}DeadLetters`), maxReceiveCount },
   }),
   ...lambda(`${name}Receiver`, 'receiver', [pollerGrants(name), allow(['dynamodb:PutItem'], arnOf('Notes'))], {
     Timeout: 2,
@@ -20,9 +20,9 @@ const receiver = (name: string, properties = {}) => ({
 const under = shareCloud({
   ...table('Notes', { TableName: 'notes' }),
   ...receiver('Orders'),
-  ...receiver('Flaky'),
+  ...receiver('Flaky', {}, 9),
   ...receiver('Poison'),
-  ...receiver('Killed'),
+  ...receiver('Killed', {}, 9),
   ...receiver('Garbled'),
   ...receiver('Whole', { FunctionResponseTypes: [] }),
   ...receiver('Window', { MaximumBatchingWindowInSeconds: 1, BatchSize: 4, ScalingConfig: { MaximumConcurrency: 2 } }),
