@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,8 +14,12 @@ export const projectRoot = fileURLToPath(new URL('../..', import.meta.url))
 // Four seconds a process; the example's own test has it on.
 process.env.CDK_VALIDATION = 'false'
 
-/** Bundles the functions that the constructs bring along, as a checkout has none. Several may do so at once. */
+/**
+ * Bundles the functions that the constructs bring along, if there are no bundles yet: templates do not depend on what is in
+ * them. Several may do so at once.
+ */
 export const bundleFunctions = (): void => {
+  if (['dispatcher', 'waker'].every((name) => existsSync(join(projectRoot, 'assets', name, 'index.mjs')))) return
   const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', 'bin/bundle.ts'], {
     cwd: projectRoot,
     encoding: 'utf8',
