@@ -87,7 +87,7 @@ export const createOutbox = (settings: BusSettings, onScheduled: (dueAt: number)
     if (warned) return
     warned = true
     logger.warn(
-      `scheduled messages are kept by the persistence ${persistence.name} and lost when this process ends; ` +
+      `scheduled messages are kept by the persistence ${persistence.name}: a restart of this process loses them; ` +
         'give createBus a durable one, e.g. persistence: dynamoDbPersistence({ tableName })',
     )
   }

@@ -22,6 +22,7 @@ export const roundTripCases: readonly ContractCase[] = [
   }),
   comesBack('no attributes at all', { envelope: { attributes: {}, stickyAttributes: {}, headers: {} } }),
   comesBack('its own id as correlation id', { envelope: { correlationId: 'one' } }),
+  comesBack('a time after which it is discarded', { envelope: { discardAfterMs: 90_061_001 } }),
   comesBack('kind event', { envelope: { kind: 'event', name: 'orders/placed' } }),
   comesBack('characters of every length', {
     body: toJsonText({ text: 'a ß € 😀 \u2028 \u0000 "quoted" \\ line\nbreak \uFFFE\uFFFF' }),
