@@ -78,31 +78,25 @@ export const describeFailure = ({ last }: FailureHistory): string =>
 
 type NotePart = readonly ['first' | 'last', 'message' | 'stack']
 
-/** What is cut first when room is short. */
-const SHRINKING: readonly NotePart[] = [
-  ['last', 'stack'],
-  ['first', 'message'],
-  ['last', 'message'],
-]
-
 const shrink = (history: FailureHistory, [which, part]: NotePart, mostBytes: number): FailureHistory => {
   const note = history[which]
   const over = jsonBytes(history) - mostBytes
   if (note === undefined || over <= 0) return history
-  const text = note[part] ?? ''
-  return { ...history, [which]: { ...note, [part]: cutToBytes(text, Math.max(2, jsonBytes(text) - over)) } }
+  const { [part]: text = '', ...rest } = note
+  const cut = cutToBytes(text, Math.max(2, jsonBytes(text) - over))
+  const kept = part === 'stack' && cut === '' ? rest : { ...rest, [part]: cut }
+  return { ...history, [which]: kept }
 }
 
 /**
- * Cuts a history so that its JSON takes at most so many bytes: first the stack, then the messages, then all but the count.
- * `undefined`: not even the count has room.
+ * Cuts a history so that its JSON takes at most so many bytes: first the stack, then the first failure, then the last
+ * message; the count is kept. `undefined`: not even the count has room.
  */
 export const fitFailure = (history: FailureHistory, mostBytes: number): FailureHistory | undefined => {
-  const shrunk = SHRINKING.reduce((cut, part) => shrink(cut, part, mostBytes), history)
-  const { count, last } = shrunk
-  return [shrunk, { count, ...(last !== undefined && { last }) }, { count }].find(
-    (candidate) => jsonBytes(candidate) <= mostBytes,
-  )
+  const both = shrink(shrink(history, ['last', 'stack'], mostBytes), ['first', 'message'], mostBytes)
+  const { count, last } = both
+  const lastAlone = shrink({ count, ...(last !== undefined && { last }) }, ['last', 'message'], mostBytes)
+  return [both, lastAlone, { count }].find((candidate) => jsonBytes(candidate) <= mostBytes)
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -10,7 +10,7 @@ import {
   decideFailure,
   decideNewerVersion,
   decideResult,
-} from './decide.js'
+} from './decide-end.js'
 import { runIncoming } from './incoming-middleware.js'
 import { type ReadRecord, readRecord } from './read-record.js'
 import { makeCopy, type RedeliveryCopy } from './redelivery-copy.js'
