@@ -139,6 +139,28 @@ describe('a dispatcher that is told to leave when idle', () => {
     expect(sent.map(({ id }) => id)).toEqual(['a'])
   })
 
+  test('does not leave over a row that it gave back while it was looking', async () => {
+    const { clock, put, run, sent } = setStage({
+      wrap: (store, time) => ({
+        ...store,
+        claimDueOutgoingMessages: async (request) => {
+          const found = await store.claimDueOutgoingMessages(request)
+          if (found.claims.length === 0)
+            await new Promise<void>((resolve) => void time.wakeAt(time.now() + 100, resolve))
+          return found
+        },
+      }),
+      answer: async (batch, nth) => {
+        if (nth > 1) return publishAll(batch, nth)
+        await new Promise<void>((resolve) => void clock.wakeAt(clock.now() + 1_050, resolve))
+        return failAll('passing')(batch, nth)
+      },
+    })
+    await put(['a', 0])
+    await clock.runUntil(run({ leaveWhenIdleMs: 2_500 }).ended)
+    expect(sent.map(({ id }) => id)).toEqual(['a'])
+  })
+
   test('does not take a look that failed for an empty store', async () => {
     let calls = 0
     const { clock, put, run, sent } = setStage({

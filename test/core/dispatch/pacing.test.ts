@@ -67,11 +67,15 @@ describe('a dispatcher looks at the store', () => {
     const { clock, run, looks, put, sent } = setStage({
       dispatch: { maxInHandBytes: 100_000, maxPublishing: 1 },
       limits: { maxBatchMessages: 1 },
+      answer: async (batch, nth) => {
+        await new Promise<void>((resolve) => void clock.wakeAt(clock.now() + 5, resolve))
+        return publishAll(batch, nth)
+      },
     })
     const row = (id: string) => [id, 0, { envelope: envelopeOf(id, `"${'x'.repeat(10_000)}"`) }] as const
     await put(...idsUpTo(200).map(row))
     const { stop } = run()
-    await clock.advanceBy(1_000)
+    await clock.advanceBy(2_000)
     await stop()
     expect(sent).toHaveLength(200)
     expect(looks.length).toBeLessThan(200 / 2)

@@ -151,10 +151,13 @@ describe('a dispatcher whose topic is down', () => {
   })
 
   test('holds nothing that is not due: it is left to be claimed by others', async () => {
-    const { clock, startAt, put, run, store } = setStage({ answer: failAll('topic') })
+    const { clock, startAt, put, run, store, looks } = setStage({ answer: failAll('topic') })
     await put(['a', 0], ['soon', 1_500])
     const { stop } = run()
     await clock.advanceBy(1_200)
+    const [, probe] = looks
+    expect(probe?.at).toBe(startAt + 1_000)
+    expect(probe?.request).toMatchObject({ dueBefore: startAt + 1_000, limit: 10 })
     const now = clock.now()
     const { claims } = await store.claimDueOutgoingMessages({ now, dueBefore: startAt + 1_500, limit: 9, leaseMs: 1 })
     expect(claims.map(({ rowId }) => rowId)).toEqual(['a', 'soon'])
