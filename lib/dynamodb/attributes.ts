@@ -50,7 +50,8 @@ const number = (value: number): AttributeValue => ({ N: String(value) })
 const readNumber = (value: AttributeValue | undefined): number | undefined =>
   value?.N === undefined ? undefined : Number(value.N)
 
-const formatBodyRef = ({ bytes, sk }: BodyRef): string => `${bytes} ${sk}`
+/** Writes a reference to a body. */
+export const formatBodyRef = ({ bytes, sk }: BodyRef): string => `${bytes} ${sk}`
 
 const parseBodyRef = (value: string): BodyRef | undefined => {
   const [, bytes = '', sk = ''] = /^(\d+) (.+)$/.exec(value) ?? []
@@ -87,11 +88,14 @@ export const toNewRow = (message: OutgoingMessage, envelopeText: string, lease: 
 const BODY_DAYS = 90
 const DAY_SECONDS = 24 * 60 * 60
 
+/** When what belongs to a row that is due then leaves by TTL, in epoch seconds. */
+export const expiryOf = (dueAt: number): number => Math.ceil(dueAt / 1000) + BODY_DAYS * DAY_SECONDS
+
 /** Writes a body. It leaves by TTL, which is free, `BODY_DAYS` after its row was due. */
 export const toBodyItem = (key: ItemKey, envelopeText: string, dueAt: number): Item => ({
   ...toKeyItem(key),
   envelope: text(envelopeText),
-  expiresAt: number(Math.ceil(dueAt / 1000) + BODY_DAYS * DAY_SECONDS),
+  expiresAt: number(expiryOf(dueAt)),
 })
 
 /** Writes a withdrawn row where none was. */
@@ -120,10 +124,12 @@ export const readRow = (item: Item, shard: number): Row | undefined => {
   const address = parseSortKey(key.sk)
   if (address === undefined) return undefined
   const content = readContent(item)
+  const firstDueAt = readNumber(item.firstDueAt)
   return {
     shard,
     dueAt: address.dueAt,
     rowId: address.rowId,
+    ...(firstDueAt !== undefined && firstDueAt !== address.dueAt && { firstDueAt }),
     key,
     item,
     lease: item.lease?.S === undefined ? undefined : parseLease(item.lease.S),

@@ -1,6 +1,7 @@
 import { DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { utf8Bytes } from '../core/envelope.js'
-import { type NewRow, type Row, toBodyItem } from './attributes.js'
+import { INSTANT_DIGITS } from '../core/lease.js'
+import { expiryOf, type NewRow, type Row, toBodyItem } from './attributes.js'
 import { isRefused, type Operation } from './failures.js'
 import { bodyKey, type ItemKey, keyText, toKeyItem } from './keys.js'
 import { readItems } from './read-items.js'
@@ -68,6 +69,31 @@ export const deleteBody = async (table: Table, row: Row): Promise<void> => {
       rowId: row.rowId,
       error: String(error),
     })
+  }
+}
+
+/**
+ * Lets the body of a row stay for a due instant (epoch milliseconds) later than it was stored for. To be done before the row
+ * moves: a body that leaves before its row is a message lost.
+ * @throws what the SDK throws
+ */
+export const prolongBody = async (table: Table, row: Row, dueAt: number): Promise<void> => {
+  const key = bodyKeyOf(row)
+  // The sort key begins with the instant that the body was stored for; a write costs by the size of the body.
+  if (key === undefined || Number(key.sk.slice(0, INSTANT_DIGITS)) >= dueAt) return
+  try {
+    await table.client.send(
+      new UpdateItemCommand({
+        TableName: table.tableName,
+        Key: toKeyItem(key),
+        UpdateExpression: 'SET expiresAt = :expiresAt',
+        ConditionExpression: 'attribute_exists(pk) AND (attribute_not_exists(expiresAt) OR expiresAt < :expiresAt)',
+        ExpressionAttributeValues: { ':expiresAt': { N: String(expiryOf(dueAt)) } },
+      }),
+    )
+  } catch (error) {
+    // It stays long enough already, or the row was withdrawn meanwhile.
+    if (!isRefused(error)) throw error
   }
 }
 

@@ -4,12 +4,11 @@ import { type Row, readEnvelope } from './attributes.js'
 import { readBodies } from './bodies.js'
 import { type ClaimedRow, claimRows } from './claim-rows.js'
 import { toStoreError } from './failures.js'
-import { finishDeath } from './give-up-row.js'
 import { openReading, readDuePage, readHead, readTail, type ShardReading } from './read-shard.js'
 import { releaseClaims } from './release-claims.js'
 import { runBounded } from './run-bounded.js'
 import type { Table } from './table.js'
-import { writeItems } from './write-items.js'
+import { tidyRows } from './tidy-rows.js'
 
 const OPERATION = 'claim due messages'
 const MOST_QUERIES = 16
@@ -72,30 +71,6 @@ const choose = (readings: readonly ShardReading[], { limit, maxBytes = Number.PO
   return { chosen, left: rows.slice(chosen.length) }
 }
 
-/** Removes tombstones that have done their service, and finishes deaths that broke off. What fails waits for the next pass. */
-const tidy = async ({ table }: Pass, readings: readonly ShardReading[]): Promise<void> => {
-  const spent = readings.flatMap((reading) => reading.spent)
-  const dying = readings.flatMap((reading) => reading.dying)
-  const warn = (what: string, rowId: string, error: unknown) => table.logger.warn(what, { rowId, error: String(error) })
-  if (spent.length > 0) {
-    const results = await writeItems(
-      table,
-      OPERATION,
-      spent.map(({ key, item }) => ({ write: 'delete', key, seen: item.lease?.S ?? '' })),
-    )
-    for (const [index, result] of results.entries())
-      if (result.result === 'failed')
-        warn('a withdrawn row could not be removed', spent[index]?.rowId ?? '', result.error)
-  }
-  await runBounded(dying, MOST_QUERIES, async (row) => {
-    try {
-      await finishDeath(table, row)
-    } catch (error) {
-      warn('a row that was given up is not yet among the dead', row.rowId, error)
-    }
-  })
-}
-
 const toClaim = ({ row, lease, register }: ClaimedRow, bodyText: string | undefined): Claim => ({
   shard: row.shard,
   dueAt: row.dueAt,
@@ -146,7 +121,8 @@ export interface DuePass extends ClaimResult {
   readonly busy: ReadonlySet<number>
 }
 
-const isQuiet = ({ state, claimable }: ShardReading) => state === 'done' && claimable.length === 0
+const isQuiet = ({ state, claimable, moving }: ShardReading) =>
+  state === 'done' && claimable.length === 0 && moving.length === 0
 
 /**
  * Claims due rows of these shards, oldest first; the order of the shards decides between rows of one instant.
@@ -168,9 +144,9 @@ export const claimDue = async (
   const { chosen, left } = choose(readings, request)
   const unclaimed = new Set(left.map(({ shard }) => shard))
   const more = left.length > 0 || readings.some(({ state }) => state === 'more')
-  const [claimedRows] = await Promise.all([
+  const [claimedRows, tidiedDueAt] = await Promise.all([
     claimRows(table, chosen, request.now + request.leaseMs),
-    tidy(pass, readings),
+    tidyRows(table, OPERATION, request.now, readings),
     more
       ? undefined
       : readEach(
@@ -191,7 +167,7 @@ export const claimDue = async (
   const now = more || pass.error !== undefined ? request.now : undefined
   return {
     claims: claims.sort((one, other) => one.dueAt - other.dueAt),
-    nextDueAt: earliest([now, claimedRows.nextDueAt, ...readings.map(({ nextDueAt }) => nextDueAt)]),
+    nextDueAt: earliest([now, claimedRows.nextDueAt, tidiedDueAt, ...readings.map(({ nextDueAt }) => nextDueAt)]),
     more,
     quiet: new Map(
       pass.error === undefined ? readings.filter(isQuiet).map(({ shard, nextDueAt }) => [shard, nextDueAt]) : [],

@@ -8,6 +8,7 @@ export type Operation =
   | 'settle messages'
   | 'release messages'
   | 'recall a message'
+  | 'reschedule a message'
   | 'measure the backlog'
   | 'list dead messages'
   | 'read its settings'

@@ -29,7 +29,9 @@ export const finishDeath = async (table: Table, row: Row): Promise<void> => {
       new PutItemCommand({
         TableName,
         Item: { ...row.item, ...toKeyItem(deadKey(row)) },
-        ConditionExpression: 'attribute_not_exists(withdrawnAt)',
+        // Only the withdrawal of this very death stands in its way: a message that was sent again under its id may die again.
+        ConditionExpression: 'attribute_not_exists(withdrawnAt) OR withdrew <> :death',
+        ExpressionAttributeValues: { ':death': row.item.lease ?? { S: '' } },
       }),
     )
   } catch (error) {

@@ -31,6 +31,12 @@ export const bodySortKey = (dueAt: number, envelopeText: string): string =>
 /** The key of a row's body. */
 export const bodyKey = (rowId: string, sk: string): ItemKey => ({ pk: `body#${rowId}`, sk })
 
+/** The key of what tells where a moved row is now: the same for all addresses that it ever had. */
+export const movedKey = ({ rowId, dueAt, firstDueAt = dueAt }: RowAddress): ItemKey => ({
+  pk: `moved#${rowId}`,
+  sk: formatInstant(firstDueAt),
+})
+
 /** The key of a control item. */
 export const controlKey = (name: 'shards' | 'worker'): ItemKey => ({ pk: 'control', sk: name })
 

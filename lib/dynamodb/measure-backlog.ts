@@ -1,8 +1,8 @@
 import { QueryCommand, type QueryCommandInput } from '@aws-sdk/client-dynamodb'
+import { claimableFrom } from '../core/lease.js'
 import type { Backlog } from '../core/persistence.js'
 import { readRow } from './attributes.js'
 import { toStoreError } from './failures.js'
-import { isDying } from './give-up-row.js'
 import { deadPartition, duePartition, firstSortKeyAfter } from './keys.js'
 import { runBounded } from './run-bounded.js'
 import type { Item, Table } from './table.js'
@@ -55,8 +55,8 @@ const measureDue = async (table: Table, shards: readonly number[], now: number) 
       },
       (item) => {
         const row = readRow(item, shard)
-        // Withdrawn rows wait for nothing, and dying ones are counted among the dead soon.
-        if (row === undefined || row.lease?.state === 'r' || isDying(row)) return true
+        // Those that were withdrawn or have moved wait for nothing, and dying ones are counted among the dead soon.
+        if (row === undefined || (row.lease !== undefined && claimableFrom(row.lease) === undefined)) return true
         oldestDueAt = Math.min(oldestDueAt ?? row.dueAt, row.dueAt)
         due++
         capped = due >= MOST_ROWS

@@ -3,7 +3,14 @@ import { type Clock, sleepUntil, systemClock } from '../core/clock.js'
 import { PostdateError } from '../core/errors.js'
 import { type Ids, randomIds } from '../core/ids.js'
 import { consoleLogger, type Logger } from '../core/observation.js'
-import type { ClaimRequest, ClaimResult, Coordination, DelayingPersistence, Inspection } from '../core/persistence.js'
+import type {
+  ClaimRequest,
+  ClaimResult,
+  Coordination,
+  DelayingPersistence,
+  Inspection,
+  Persistence,
+} from '../core/persistence.js'
 import { claimDue } from './claim-due.js'
 import { createDynamoDbClient } from './client.js'
 import { createCoordination, DEFAULT_SHARDS } from './coordinate.js'
@@ -11,6 +18,7 @@ import { listDead } from './list-dead.js'
 import { measureBacklog } from './measure-backlog.js'
 import { recallMessage } from './recall-message.js'
 import { releaseClaims } from './release-claims.js'
+import { rescheduleMessage } from './reschedule-message.js'
 import { settleClaims } from './settle-claims.js'
 import { createShardChoice } from './shard-choice.js'
 import { storeMessages } from './store-messages.js'
@@ -37,12 +45,13 @@ export interface DynamoDbPersistenceOptions {
 }
 
 /** A persistence in DynamoDB. */
-export type DynamoDbPersistence = DelayingPersistence & {
-  readonly durable: true
-  readonly maxEnvelopeBytes: number
-  readonly coordination: Coordination
-  readonly inspection: Inspection
-}
+export type DynamoDbPersistence = DelayingPersistence &
+  Required<Pick<Persistence, 'rescheduleOutgoingMessage'>> & {
+    readonly durable: true
+    readonly maxEnvelopeBytes: number
+    readonly coordination: Coordination
+    readonly inspection: Inspection
+  }
 
 /** The largest stored envelope: an item is 400 KB at most, and the row that becomes a dead one needs some of that. */
 const MAX_ENVELOPE_BYTES = 390 * 1024
@@ -117,6 +126,7 @@ export const dynamoDbPersistence = (options: DynamoDbPersistenceOptions): Dynamo
       return releaseClaims(table, releases)
     },
     recallOutgoingMessage: (address, now) => recallMessage(table, address, now),
+    rescheduleOutgoingMessage: (address, dueAt, now) => rescheduleMessage(table, address, dueAt, now),
     measureBacklog: async (now) => measureBacklog(table, await allShards(), now),
   }
 }

@@ -1,6 +1,7 @@
 import { QueryCommand } from '@aws-sdk/client-dynamodb'
 import { claimableFrom } from '../core/lease.js'
 import { type Row, readRow } from './attributes.js'
+import { isArriving, isLeaving } from './finish-move.js'
 import { isDying } from './give-up-row.js'
 import { duePartition, firstSortKeyAfter } from './keys.js'
 import type { Item, Table } from './table.js'
@@ -16,9 +17,10 @@ export interface ShardReading {
   readonly shard: number
   /** Rows to claim, oldest first. */
   readonly claimable: Row[]
-  /** Withdrawn rows that have done their service, and rows on their way to the dead. */
+  /** Rows that were withdrawn or moved away and have done their service, rows on their way to the dead, and moves that broke off. */
   readonly spent: Row[]
   readonly dying: Row[]
+  readonly moving: Row[]
   /** The earliest instant at which a row that was read may become claimable. */
   nextDueAt: number | undefined
   /** Rows that others hold, or that were given back until later. */
@@ -44,7 +46,7 @@ const MOST_PAGE_ROWS = 500
 const MOST_HELD_ROWS = 2_000
 
 /**
- * How long after it was due a withdrawn row stays, in milliseconds. A store that is still in flight must find it: three
+ * How long after it was due a row that was withdrawn or moved away stays, in milliseconds. A store that is still in flight must find it: three
  * attempts of 5 s and what is tried again after them.
  */
 export const TOMBSTONE_MS = 30_000
@@ -55,6 +57,7 @@ export const openReading = (shard: number): ShardReading => ({
   claimable: [],
   spent: [],
   dying: [],
+  moving: [],
   nextDueAt: undefined,
   held: 0,
   after: undefined,
@@ -71,6 +74,7 @@ const sortDueRow = (reading: ShardReading, row: Row, now: number) => {
   const from = row.lease === undefined ? 0 : claimableFrom(row.lease)
   if (from === undefined) {
     if (isDying(row)) reading.dying.push(row)
+    else if (isArriving(row) || isLeaving(row)) reading.moving.push(row)
     else if (row.dueAt + TOMBSTONE_MS <= now) reading.spent.push(row)
   } else if (from > now) {
     reading.held++
@@ -92,6 +96,8 @@ const sortPage = (reading: ShardReading, items: readonly Item[], { now, dueBefor
     }
     lastLaterDueAt = row.dueAt
     const from = row.lease === undefined ? 0 : claimableFrom(row.lease)
+    // A move that broke off is finished when it is due at the latest.
+    if (isArriving(row)) waitsUntil(reading, row.dueAt)
     if (from === undefined) continue
     waitsUntil(reading, Math.max(row.dueAt, from))
     // No row behind it is due earlier. One that is held past its due instant may be overtaken by the next.

@@ -1,13 +1,13 @@
-import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { type AttributeValue, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { PostdateError } from '../core/errors.js'
 import { formatLease, recallAnswer, withdrawn } from '../core/lease.js'
 import type { RecallOutcome, RowAddress } from '../core/persistence.js'
-import { type Row, readRow, toTombstone } from './attributes.js'
+import { type Row, toTombstone } from './attributes.js'
 import { deleteBody } from './bodies.js'
 import { isRefused, mayHaveApplied, toStoreError } from './failures.js'
 import { isDying, removeDying } from './give-up-row.js'
-import { deadKey, dueKey, type ItemKey, toKeyItem } from './keys.js'
-import { readItem } from './read-items.js'
+import { deadKey, type ItemKey, toKeyItem } from './keys.js'
+import { locateRow } from './locate-row.js'
 import type { Table } from './table.js'
 
 const OPERATION = 'recall a message'
@@ -63,15 +63,20 @@ const withdrawRow = ({ table, lease }: Recall, { key, item }: Row): Promise<bool
  * Withdraws a dead row, or the place where a dying one is about to be written: whoever is busy with its death finds the
  * withdrawal there and writes nothing over it.
  */
-const withdrawDead = ({ table, now, lease }: Recall, key: ItemKey, mustExist: boolean): Promise<boolean> =>
-  attempt(() =>
+const withdrawDead = ({ table, now, lease }: Recall, key: ItemKey, row: Row, mustExist: boolean): Promise<boolean> => {
+  const death: AttributeValue = row.item.lease ?? { S: '' }
+  const isSame =
+    row.item.lease === undefined ? 'attribute_exists(pk) AND attribute_not_exists(lease)' : 'lease = :death'
+  return attempt(() =>
     table.client.send(
       new UpdateItemCommand({
         TableName: table.tableName,
         Key: toKeyItem(key),
-        UpdateExpression: 'SET lease = :next, withdrawnAt = :now, expiresAt = :expiresAt REMOVE envelope, bodyRef',
-        ConditionExpression: `${mustExist ? 'attribute_exists(pk) AND ' : ''}attribute_not_exists(withdrawnAt)`,
+        UpdateExpression:
+          'SET lease = :next, withdrawnAt = :now, withdrew = :death, expiresAt = :expiresAt REMOVE envelope, bodyRef',
+        ConditionExpression: mustExist ? isSame : 'attribute_not_exists(withdrawnAt) OR withdrew <> :death',
         ExpressionAttributeValues: {
+          ':death': death,
           ':next': { S: lease },
           ':now': { N: String(now) },
           ':expiresAt': { N: String(Math.ceil(now / 1000) + WITHDRAWN_DAYS * DAY_SECONDS) },
@@ -79,14 +84,15 @@ const withdrawDead = ({ table, now, lease }: Recall, key: ItemKey, mustExist: bo
       }),
     ),
   )
+}
 
 /** The answer, or `undefined` when another came first and the recall has to look again. */
 type Look = Promise<RecallOutcome | undefined>
 
 const recallDying = async (recall: Recall, row: Row): Look => {
-  const { table, address, now } = recall
+  const { table, now } = recall
   recall.answer = row.lease === undefined ? 'recalled' : recallAnswer(row.lease, now)
-  const won = await withdrawDead(recall, deadKey(address), false)
+  const won = await withdrawDead(recall, deadKey(row), row, false)
   await removeDying(table, row)
   await deleteBody(table, row)
   // Lost: an earlier recall had withdrawn it, or an earlier attempt of mine; the next look tells.
@@ -108,7 +114,7 @@ const recallDead = async (recall: Recall, dead: Row): Look => {
   if (dead.item.withdrawnAt !== undefined) return 'already-recalled'
   const answer = dead.lease === undefined ? 'possibly-delivered' : recallAnswer(dead.lease, recall.now)
   recall.answer = answer === 'possibly-delivered' ? answer : 'recalled'
-  if (!(await withdrawDead(recall, dead.key, true))) return undefined
+  if (!(await withdrawDead(recall, dead.key, dead, true))) return undefined
   await deleteBody(recall.table, dead)
   return recall.answer
 }
@@ -131,19 +137,13 @@ const leaveTombstone = async (recall: Recall): Look => {
 
 const look = async (recall: Recall): Look => {
   const { table, address, now, lease } = recall
-  const item = await readItem(table, OPERATION, dueKey(address))
-  if (item !== undefined) {
-    if (item.lease?.S === lease) return recall.answer
-    const row = readRow(item, address.shard)
-    if (row === undefined) return 'too-late'
-    return isDying(row) ? recallDying(recall, row) : recallWaiting(recall, row)
-  }
-  // A dead row is written before its due row goes: what left the due rows alive is found here.
-  const deadItem = await readItem(table, OPERATION, deadKey(address))
-  if (deadItem?.lease?.S === lease) return recall.answer
-  const dead = deadItem === undefined ? undefined : readRow(deadItem, address.shard)
-  if (dead !== undefined) return recallDead(recall, dead)
-  return now < address.dueAt ? leaveTombstone(recall) : 'too-late'
+  const found = await locateRow(table, OPERATION, address)
+  if (found.at === 'replaced') return 'already-recalled'
+  if (found.at === 'none') return now < address.dueAt && !found.wasMoved ? leaveTombstone(recall) : 'too-late'
+  const { row } = found
+  if (row.item.lease?.S === lease) return recall.answer
+  if (found.at === 'dead') return recallDead(recall, row)
+  return isDying(row) ? recallDying(recall, row) : recallWaiting(recall, row)
 }
 
 /**

@@ -1,12 +1,14 @@
 import { encodeEnvelope, sameContent } from '../core/envelope.js'
 import { PostdateError } from '../core/errors.js'
-import { formatLease, neverClaimed } from '../core/lease.js'
+import { formatLease, isMovedAway, neverClaimed } from '../core/lease.js'
 import type { OutgoingMessage, StoreOutcome } from '../core/persistence.js'
 import { type NewRow, type Row, readEnvelope, readRow, toNewRow } from './attributes.js'
 import { readBodies, storeBodies } from './bodies.js'
 import { toStoreError } from './failures.js'
+import { isArriving, settleArrival } from './finish-move.js'
 import { itemBytes } from './item-size.js'
 import { dueKey, type ItemKey, keyText } from './keys.js'
+import { locateRow } from './locate-row.js'
 import { readItems } from './read-items.js'
 import type { Table } from './table.js'
 import { type FinalResult, writeItems } from './write-items.js'
@@ -60,6 +62,28 @@ const judgeTaken = (storing: Storing, row: Row | undefined, bodyText: string | u
   return { outcome: isSameMessage(storing, row, bodyText) ? 'duplicate' : 'conflict' }
 }
 
+/**
+ * Of a row that moved, the one that it became counts: withdrawn, it stays so. A row that is still arriving is settled first,
+ * and then there is another try.
+ */
+const judgeMoved = async (
+  table: Table,
+  storing: Storing,
+  row: Row,
+  bodyText: string | undefined,
+): Promise<StoreOutcome | undefined> => {
+  if (isArriving(row)) {
+    await settleArrival(table, row)
+    return undefined
+  }
+  const found = await locateRow(table, OPERATION, storing.message)
+  const isWithdrawn =
+    found.at === 'replaced' ||
+    (found.at === 'due' && found.row.lease?.state === 'r') ||
+    (found.at === 'dead' && found.row.item.withdrawnAt !== undefined)
+  return isWithdrawn ? { outcome: 'recalled' } : judgeTaken(storing, row, bodyText)
+}
+
 const unknown = (error: PostdateError): StoreOutcome => ({ outcome: 'failed', stored: 'unknown', error })
 
 /** Looks at the rows whose store was refused or left in doubt, and decides. What stays undecided is to be tried again. */
@@ -81,7 +105,9 @@ const lookUp = async (table: Table, doubtful: readonly (readonly [Storing, Final
     )
     for (const [storing, result] of doubtful) {
       const row = rowOf(storing)
-      if (items.has(keyText(storing.key)))
+      if (row !== undefined && (isArriving(row) || isMovedAway(row.lease)))
+        storing.outcome = await judgeMoved(table, storing, row, bodyOf(row))
+      else if (items.has(keyText(storing.key)))
         storing.outcome = judgeTaken(storing, row, row === undefined ? undefined : bodyOf(row))
       // Absent after a lost answer: the request may still arrive. The caller has the receipt, and may send again.
       else if (result.result === 'failed') storing.outcome = unknown(result.error)

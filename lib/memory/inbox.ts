@@ -13,11 +13,13 @@ export interface MemoryInboxOptions {
 interface Entry {
   /** `undefined` while its work runs. */
   result: string | undefined
-  /** Epoch milliseconds. */
-  readonly forgetAt: number
+  /** Epoch milliseconds. Of work that runs: when it is taken for given up. */
+  forgetAt: number
 }
 
 const DAY_MS = 86_400_000
+/** Work of which it is not known how long it may take. */
+const IN_PROGRESS_MS = 300_000
 /** Looking for what may be forgotten takes as long as there are entries, so not at every message. */
 const ENTRIES_BETWEEN_SWEEPS = 1_000
 
@@ -43,20 +45,22 @@ export const memoryInbox = (options: MemoryInboxOptions = {}): Inbox => {
   return {
     name: 'memory',
     retentionMs,
-    once: async (key, work) => {
+    once: async (key, work, runningForMs = IN_PROGRESS_MS) => {
       const now = clock.now()
       const found = entries.get(key)
       if (found !== undefined && found.forgetAt > now)
         return found.result === undefined ? { state: 'in-progress' } : { state: 'remembered', result: found.result }
       forgetOld(now)
-      const entry: Entry = { result: undefined, forgetAt: now + retentionMs }
+      const entry: Entry = { result: undefined, forgetAt: now + runningForMs }
       entries.set(key, entry)
       try {
         const result = await work()
         entry.result = result
+        entry.forgetAt = clock.now() + retentionMs
         return { state: 'ran', result }
       } catch (error) {
-        entries.delete(key)
+        // Work that took too long may have been given up, and begun anew by another.
+        if (entries.get(key) === entry) entries.delete(key)
         throw error
       }
     },

@@ -1,6 +1,7 @@
 import { contentOf, decodeEnvelope } from '../core/envelope.js'
 import { neverClaimed } from '../core/lease.js'
 import type { OutgoingMessage, StoreOutcome } from '../core/persistence.js'
+import { locateRow } from './locate-row.js'
 import { type MemoryStore, rowsOf, sortKeyOf, toStoredMessage } from './rows.js'
 
 /** Stores one message, unless its key is taken: by the same message, by another, or by a recall. */
@@ -14,7 +15,10 @@ export const storeMessage = (store: MemoryStore, message: OutgoingMessage): Stor
     rows.insert({ shard, dueAt, rowId, sortKey, lease, message: toStoredMessage(message), failures: 0 })
     return { outcome: 'stored' }
   }
-  if (found.message === undefined) return { outcome: 'recalled' }
+  // Of a row that moved, the one that it became counts.
+  const current = locateRow(store, message)
+  const isWithdrawn = current.at === 'due' && current.row.message === undefined
+  if (found.message === undefined || isWithdrawn) return { outcome: 'recalled' }
   const kept = decodeEnvelope(found.message.text, found.message.identity)
   return { outcome: contentOf(kept) === contentOf(envelope) ? 'duplicate' : 'conflict' }
 }

@@ -6,13 +6,16 @@ import { coordinatingCases } from './contract/coordinating.js'
 import { givingUpCases } from './contract/giving-up.js'
 import { historyCases } from './contract/histories.js'
 import { leaseStateCases } from './contract/lease-states.js'
+import { movedAddressCases } from './contract/moved-addresses.js'
 import { recallRaceCases } from './contract/recall-races.js'
 import { recallingCases } from './contract/recalling.js'
 import { releasingCases } from './contract/releasing.js'
+import { reschedulingCases } from './contract/rescheduling.js'
+import { reschedulingRaceCases } from './contract/rescheduling-races.js'
 import { roundTripCases } from './contract/round-trips.js'
 import { settlingCases } from './contract/settling.js'
 import { storingCases } from './contract/storing.js'
-import { type ContractCase, createSubject } from './contract/subject.js'
+import { type ContractCase, createSubject, type OptionalPart } from './contract/subject.js'
 import { waitingCases } from './contract/waiting.js'
 
 /** A persistence under test. Dead rows are also listed where it has an inspection. */
@@ -30,8 +33,8 @@ export interface ScheduledMessageTest {
 
 /** Options of the contract tests. */
 export interface ScheduledMessageTestOptions {
-  /** Optional parts that the persistence does not have. @default none: it has both */
-  readonly without?: readonly ('coordination' | 'inspection')[]
+  /** Optional parts that the persistence does not have. @default none: it has all */
+  readonly without?: readonly OptionalPart[]
 }
 
 const topics: Readonly<Record<string, readonly ContractCase[]>> = {
@@ -46,6 +49,9 @@ const topics: Readonly<Record<string, readonly ContractCase[]>> = {
   'giving up': givingUpCases,
   recalling: recallingCases,
   'recall races': recallRaceCases,
+  rescheduling: reschedulingCases,
+  'addresses of moved rows': movedAddressCases,
+  'rescheduling races': reschedulingRaceCases,
   backlog: backlogCases,
   coordination: coordinatingCases,
   histories: historyCases,

@@ -125,12 +125,18 @@ describe.each(modes)('a process that ends while a row dies (%s)', (batching) => 
     expect(await items('due#')).toEqual([])
   })
 
-  test('a message that was recalled among the dead stays recalled when it dies again', async () => {
-    const { message, another, anotherSubject } = await dieAfter(99, undefined)
-    expect(await anotherSubject.recall(message, DUE_AT + 5)).toBe('recalled')
-    await anotherSubject.storeNew(message)
-    const claim = await anotherSubject.claimOne(DUE_AT + 6)
-    await anotherSubject.release(giveBack(claim, DUE_AT + 6, { dead: DEAD }))
-    expect(await another.inspection.listDead(10)).toEqual([])
-  })
+  test.each(bodies)(
+    'a message (%s) that was sent again after its dead row was recalled is kept when it dies again',
+    async (_, body) => {
+      const { message, another, anotherSubject } = await dieAfter(99, body)
+      expect(await anotherSubject.recall(message, DUE_AT + 5)).toBe('recalled')
+      expect(await another.inspection.listDead(10)).toEqual([])
+      await anotherSubject.storeNew(message)
+      const claim = await anotherSubject.claimOne(DUE_AT + 6)
+      await anotherSubject.release(giveBack(claim, DUE_AT + 6, { dead: DEAD }))
+      expect(await another.inspection.listDead(10)).toMatchObject([{ rowId: 'one', envelope: message.envelope }])
+      expect(await anotherSubject.recall(message, DUE_AT + 7)).toBe('recalled')
+      expect(await another.inspection.listDead(10)).toEqual([])
+    },
+  )
 })

@@ -1,5 +1,13 @@
 import { LEASE_MARGIN_MS } from '../../core/lease.js'
-import type { Claim, ClaimRequest, ClaimResult, OutgoingMessage, Release, RowAddress } from '../../core/persistence.js'
+import type {
+  Claim,
+  ClaimRequest,
+  ClaimResult,
+  OutgoingMessage,
+  Release,
+  RescheduleOutcome,
+  RowAddress,
+} from '../../core/persistence.js'
 import type { PersistenceUnderTest } from '../scheduled-message-tests.js'
 import { expectEqual } from './expectation.js'
 import { DUE_AT } from './message-samples.js'
@@ -28,7 +36,17 @@ export interface Subject {
   /** Gives claims back; answers the outcomes' names. */
   release(...releases: readonly Release[]): Promise<string[]>
   recall(address: RowAddress, now: number): Promise<string>
+  /** Moves a row to another instant. */
+  reschedule(address: RowAddress, dueAt: number, now: number): Promise<RescheduleOutcome>
 }
+
+/** An address without the rest of a row. */
+const addressOf = ({ shard, dueAt, rowId, firstDueAt }: RowAddress): RowAddress => ({
+  shard,
+  dueAt,
+  rowId,
+  ...(firstDueAt !== undefined && { firstDueAt }),
+})
 
 const namesOf = (outcomes: readonly { readonly outcome: string }[]) =>
   outcomes.map((outcome) => ('error' in outcome ? `${outcome.outcome}: ${outcome.error}` : outcome.outcome))
@@ -70,16 +88,24 @@ export const createSubject = (persistence: PersistenceUnderTest): Subject => {
     claimIds: async (now, options) => idsOf((await claim(now, options)).claims),
     settle: async (...claims) => namesOf(await persistence.deleteOutgoingMessages(claims)),
     release: async (...releases) => namesOf(await persistence.releaseOutgoingMessages(releases)),
-    recall: (address, now) =>
-      persistence.recallOutgoingMessage({ shard: address.shard, dueAt: address.dueAt, rowId: address.rowId }, now),
+    recall: (address, now) => persistence.recallOutgoingMessage(addressOf(address), now),
+    reschedule: async (address, dueAt, now) => {
+      const { rescheduleOutgoingMessage } = persistence
+      if (rescheduleOutgoingMessage === undefined)
+        throw new Error(`${persistence.name} can't reschedule: give { without: ['reschedule'] } to leave this out`)
+      return rescheduleOutgoingMessage(addressOf(address), dueAt, now)
+    },
   }
 }
+
+/** A part that a persistence may lack. */
+export type OptionalPart = 'coordination' | 'inspection' | 'reschedule'
 
 /** One promise of the contract, before it is bound to a persistence. */
 export interface ContractCase {
   readonly name: string
   /** The optional part of a persistence that it looks at. */
-  readonly needs?: 'coordination' | 'inspection'
+  readonly needs?: OptionalPart
   readonly check: (subject: Subject) => Promise<void>
 }
 
@@ -87,11 +113,11 @@ export interface ContractCase {
 export const promise = (name: string, check: ContractCase['check']): ContractCase => ({ name, check })
 
 /** A promise of an optional part of a persistence. */
-export const promiseOf = (
-  needs: 'coordination' | 'inspection',
-  name: string,
-  check: ContractCase['check'],
-): ContractCase => ({ name, needs, check })
+export const promiseOf = (needs: OptionalPart, name: string, check: ContractCase['check']): ContractCase => ({
+  name,
+  needs,
+  check,
+})
 
 /** A release without failures, surely not published, claimable again at `notBefore`. */
 export const giveBack = (claim: Claim, notBefore: number, options: Partial<Release> = {}): Release => ({
