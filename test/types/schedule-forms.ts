@@ -28,8 +28,7 @@ const Remind = defineCommand('orders/remind', 1)<{ orderId: string }>()
 const command = Remind({ orderId: '42' })
 const event = defineEvent('orders/placed')<{ orderId: string }>()({ orderId: '42' })
 
-/** The four call sites, and their plural forms. */
-export const compileAtBusSend = [
+const atBusSend = [
   () => bus.send(command),
   () => bus.send(command, {}),
   () => bus.send(command, { deliverAfter: 5 }),
@@ -97,7 +96,7 @@ export const compileAtBusSend = [
   () => bus.send({ orderId: '42' }, { deliverAfter: 5 }),
 ]
 
-export const compileAtBusPublish = [
+const atBusPublish = [
   () => bus.publish(event, { deliverAfter: { minutes: 5 } }),
   () => bus.publish(event, { deliverAt: temporalInstant, spread: { minutes: 5 } }),
   () => bus.publish(event, { delayLevel: 1 }),
@@ -113,7 +112,7 @@ export const compileAtBusPublish = [
   () => bus.publish(event, { delay: 5 }),
 ]
 
-export const compileAtContextSend = [
+const atContextSend = [
   () => ctx.send(command, { deliverAfter: { minutes: 5 } }),
   () => ctx.send(command, { deliverAt: { local: '2026-11-12T08:00', timeZone: 'Australia/Melbourne' } }),
   () => ctx.send(command, { delayLevel: 1, discardAfter: 5 }),
@@ -129,7 +128,7 @@ export const compileAtContextSend = [
   () => ctx.send(command, { delaySeconds: 5 }),
 ]
 
-export const compileAtContextPublish = [
+const atContextPublish = [
   () => ctx.publish(event, { deliverAfter: { minutes: 5 } }),
   () => ctx.publish(event, { deliverAt: day }),
   () => ctx.publish(event, { delayLevel: 1 }),
@@ -143,7 +142,7 @@ export const compileAtContextPublish = [
   () => ctx.publish(event, { deliver_after: 5 }),
 ]
 
-export const compileAtPlurals = [
+const atPlurals = [
   () =>
     bus.sendAll([{ message: command }, { message: command, deliverAfter: 5 }, { message: command, deliverAt: day }]),
   () => bus.publishAll([{ message: event, delayLevel: 1, attributes: { a: 1 } }]),
@@ -161,7 +160,7 @@ export const compileAtPlurals = [
   () => bus.sendAll([{ message: command, deliverIn: 5 }]),
 ]
 
-export const compileDefinitions = [
+const definitions = [
   () => defineCommand('a', 1, { deliverAfter: { days: 3 } }),
   () => defineEvent('a', 1, { deliverAfter: temporalDuration }),
   // @ts-expect-error an instant is no default
@@ -171,9 +170,20 @@ export const compileDefinitions = [
 ]
 
 /** Options that were put together before keep to one form as well. */
-export const compileOptions = [
+const options = [
   (): SendOptions => ({ deliverAfter: 5, correlationId: 'c' }),
   (late: boolean): SendOptions => (late ? { deliverAt: day } : { delayLevel: 1 }),
   // @ts-expect-error two forms
   (): SendOptions => ({ deliverAfter: 5, deliverAt: day }),
 ]
+
+/** All of it, by call site. */
+export const callSites = {
+  'bus.send': atBusSend,
+  'bus.publish': atBusPublish,
+  'ctx.send': atContextSend,
+  'ctx.publish': atContextPublish,
+  'sendAll and publishAll': atPlurals,
+  definitions,
+  options,
+}
