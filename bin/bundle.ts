@@ -16,6 +16,14 @@ const functionNames = readdirSync(sources)
   .filter((file) => file.endsWith('.ts') && /^export const handler\b/m.test(readFileSync(join(sources, file), 'utf8')))
   .map((file) => basename(file, '.ts'))
 
+/**
+ * Where the SDK looks for credentials when the environment has none; Lambda's always has. The SDK imports them on demand, and
+ * left out they make a bundle a quarter smaller.
+ */
+const neverLoaded = ['ini', 'login', 'process', 'sso', 'web-identity'].map(
+  (kind) => `@aws-sdk/credential-provider-${kind}`,
+)
+
 /** What is there already stays, and what is new appears at once: a synth, or another bundling, may be reading. */
 const replaceFile = (path: string, content: Uint8Array): void => {
   try {
@@ -39,6 +47,7 @@ const bundleFunction = async (name: string): Promise<number> => {
     target: 'node22',
     // The packages' ES modules first: they are what can be shaken.
     mainFields: ['module', 'main'],
+    external: neverLoaded,
     minify: true,
     legalComments: 'none',
     logLevel: 'warning',

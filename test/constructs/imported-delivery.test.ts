@@ -63,8 +63,8 @@ describe('a delivery of another stack', () => {
       DelayedDelivery.fromAttributes(second, 'Delivery', made.attributes).connect(userFunction(second, 'Orders'))
       return [first, second]
     })
-    const exported = Object.keys(shop?.toJSON().Outputs ?? {})
-    expect(exported).toHaveLength(5)
+    const outputs = Object.values<{ Export?: unknown }>(shop?.toJSON().Outputs ?? {})
+    expect(outputs.filter(({ Export }) => Export !== undefined)).toHaveLength(5)
     const imported = JSON.stringify(partner?.toJSON()).match(/"Fn::ImportValue":"[^"]+"/g) ?? []
     expect(new Set(imported).size).toBe(5)
     const lines = partner === undefined ? [] : (permissionsOf(partner).OrdersServiceRole ?? [])

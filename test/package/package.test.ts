@@ -52,7 +52,7 @@ describe('the packed package', () => {
     const paths = packed.files.map(({ path }) => path)
     const expected = ['LICENSE', 'CHANGELOG.md', 'README.md', 'package.json']
     expect(expected.filter((path) => !paths.includes(path))).toEqual([])
-    expect(paths.filter((path) => /\.test\.|(?<!\.d)\.ts$|^(lib|test|bin|bench)\//.test(path))).toEqual([])
+    expect(paths.filter((path) => /\.test\.|(?<!\.d)\.ts$|^(lib|lambdas|test|bin|bench)\//.test(path))).toEqual([])
   })
 
   it('gives no path of the machine that built it away', () => {
@@ -147,6 +147,23 @@ describe('every entry, with the optional peers installed', () => {
     const folder = packed.installWith([...dependencies, ...peers])
     writeFileSync(join(folder, `app.${ending}`), programs[ending])
     expect(await run('node', [`app.${ending}`], folder)).toEqual({ status: 0, output: '' })
+  })
+
+  it.each([
+    ['mjs', (name: string, specifier: string) => `import { ${name} } from '${specifier}'`],
+    ['cjs', (name: string, specifier: string) => `const { ${name} } = require('${specifier}')`],
+  ] as const)('synthesizes the constructs with the bundles that it brings along (.%s)', async (ending, load) => {
+    const folder = packed.installWith([...dependencies, ...peers])
+    const program = `
+      ${load('App, Stack', 'aws-cdk-lib')}
+      ${load('DelayedDelivery', 'postdate/constructs')}
+      process.env.CDK_VALIDATION = 'false'
+      const stack = new Stack(new App({ outdir: 'cdk.out' }), 'Shop')
+      new DelayedDelivery(stack, 'Delivery', { busName: 'orders' })
+      const template = stack.node.root.synth().getStackByName('Shop').template
+      console.log(Object.values(template.Resources).filter(({ Type }) => Type === 'AWS::Lambda::Function').length)`
+    writeFileSync(join(folder, `app.${ending}`), program)
+    expect(await run('node', [`app.${ending}`], folder)).toEqual({ status: 0, output: '2\n' })
   })
 
   it('compiles in a strict project that checks the types of its libraries', async () => {
