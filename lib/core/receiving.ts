@@ -1,6 +1,6 @@
 import type { Clock } from './clock.js'
 import { PostdateError, reasonOf } from './errors.js'
-import type { Observer } from './observation.js'
+import { guardObserver, type Observer } from './observation.js'
 import type { Receiver } from './receiver.js'
 import type { DeadLetters } from './redelivery/dead-letter.js'
 import { type BatchRun, type BusDoors, type HandlingParts, handleRecord } from './redelivery/handle-record.js'
@@ -77,9 +77,10 @@ export const handleRecords = async (
 ): Promise<readonly string[]> => {
   checkConcurrency(concurrency)
   const time = watchTime(settings.clock, timeLeftMs)
+  const observeBatch = guardObserver(onEvent, settings.logger)
   const observe: Observer = (event) => {
     settings.observe(event)
-    onEvent?.(event)
+    observeBatch(event)
   }
   const policy = receiver.redelivery ?? settleRedelivery()
   const parts: HandlingParts = { settings, receiver, policy, deadLetters, observe, doors, timeLeft: time.left }

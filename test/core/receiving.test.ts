@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { defineReceiver, handlerFor } from '../../lib/core/receiver.js'
+import type { ReceivingOptions } from '../../lib/core/receiving.js'
 import type { IncomingRecord } from '../../lib/core/transport.js'
 import { toWire } from '../../lib/core/wire.js'
 import { OrderPlaced, RemindPayment, refusalOf, setBus } from './bus-stage.js'
@@ -38,7 +39,7 @@ const recordWith = (id: string, fault: Fault): IncomingRecord => {
   }
 }
 
-const setReceiver = (options: { concurrency?: number } = {}) => {
+const setReceiver = (options: ReceivingOptions = {}) => {
   const { bus, events, lines, clock } = setBus()
   const handled: string[] = []
   const receiver = defineReceiver('billing', [
@@ -98,6 +99,17 @@ describe('a batch of records', () => {
       { type: 'handling-failed', ...why },
       { type: 'given-back', ...why },
     ])
+  })
+})
+
+describe('an observer of a batch that throws', () => {
+  test('harms no record', async () => {
+    const onEvent = () => {
+      throw new Error('a bug in the metrics')
+    }
+    const { handle, handled } = setReceiver({ onEvent })
+    expect(await handle([goodRecord('a'), recordWith('bad', 'throws'), goodRecord('b')])).toEqual(['bad'])
+    expect(handled).toEqual(['a', 'b'])
   })
 })
 

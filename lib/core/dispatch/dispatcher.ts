@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.js'
 import { isPostdateError, PostdateError, reasonOf } from '../errors.js'
 import { LEASE_MARGIN_MS } from '../lease.js'
-import type { Observer } from '../observation.js'
+import { consoleLogger, guardObserver, type Logger, type Observer } from '../observation.js'
 import type { ClaimResult, DelayingPersistence } from '../persistence.js'
 import type { Transport } from '../transport.js'
 import { awaitAnswer } from './await-answer.js'
@@ -17,6 +17,8 @@ export interface DispatcherParts extends DispatchOptions {
   readonly transport: Transport
   readonly clock: Clock
   readonly observe: Observer
+  /** Told of an observer that throws. @default warnings and errors to the console */
+  readonly logger?: Logger
 }
 
 /** One run of a dispatcher. */
@@ -61,7 +63,8 @@ const LEAVING = 'the dispatcher is leaving'
  * @throws PostdateError `options.invalid` when an option is out of its range, or the lease too short for a publish
  */
 export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
-  const { persistence, transport, clock, observe } = parts
+  const { persistence, transport, clock } = parts
+  const observe = guardObserver(parts.observe, parts.logger ?? consoleLogger)
   const options = settleDispatchOptions(parts)
   const { pollMs, leaseMs, publishTimeoutMs, maxInHand, maxInHandBytes, maxPublishing } = options
   /** A claim that takes longer than this comes too late to be published. */

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { createDispatcher } from '../../../lib/core/dispatch/dispatcher.js'
 import { LEASE_MARGIN_MS } from '../../../lib/core/lease.js'
+import { silentLogger } from '../../../lib/core/observation.js'
 import type { PublishOutcome } from '../../../lib/core/transport.js'
-import { type Answer, failAll, idsUpTo, publishAll, setStage } from './stage.js'
+import { type Answer, failAll, idsUpTo, publishAll, scriptTransport, setStage } from './stage.js'
 
 const refused: PublishOutcome = { outcome: 'failed', blames: 'message', published: 'no', reason: 'too strange' }
 const published: PublishOutcome = { outcome: 'published' }
@@ -337,5 +339,34 @@ describe('a settle', () => {
     await clock.advanceBy(1_000)
     await stop()
     expect(eventsOf('settle-lost')).toMatchObject([{ rowId: 'a', why: 'lease-lost' }])
+  })
+})
+
+describe('an observer that throws', () => {
+  test('harms nothing that it watches: all is published and settled, and the error is logged', async () => {
+    const { clock, startAt, put, store, rowsLeft } = setStage()
+    const { transport, sent } = scriptTransport(clock, refuseBad)
+    const errors: string[] = []
+    const dispatcher = createDispatcher({
+      persistence: store,
+      transport,
+      clock,
+      logger: { ...silentLogger, error: (message) => void errors.push(message) },
+      observe: () => {
+        throw new Error('a bug in the metrics')
+      },
+    })
+    await put(['a', 0], ['bad', 0], ['b', 500])
+    const stopping = new AbortController()
+    const ended = dispatcher.run({ signal: stopping.signal })
+    await clock.advanceBy(1_000)
+    stopping.abort()
+    await clock.runUntil(ended)
+    expect(sent.map(({ id, at }) => [id, at - startAt])).toEqual([
+      ['a', 0],
+      ['b', 500],
+    ])
+    expect((await rowsLeft()).map(({ rowId }) => rowId)).toEqual(['bad'])
+    expect(errors.length).toBeGreaterThan(0)
   })
 })
