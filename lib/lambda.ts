@@ -7,5 +7,7 @@ export { busFromEnvironment, dispatchPartsFromEnvironment } from './lambda/envir
 export type { BusMiddleware, BusRequest } from './lambda/inject-bus.js'
 export { injectBus } from './lambda/inject-bus.js'
 export type { Environment, InvocationContext } from './lambda/invocation.js'
+export type { PowertoolsInboxOptions } from './lambda/powertools-inbox.js'
+export { powertoolsInbox } from './lambda/powertools-inbox.js'
 export type { WakerHandler } from './lambda/waker-handler.js'
 export { createWakerHandler } from './lambda/waker-handler.js'

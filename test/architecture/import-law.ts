@@ -24,7 +24,11 @@ export const importLaw: Readonly<Record<string, AreaLaw>> = {
   postgres: { areas: ['core', 'wiring'], packages: ['pg'], node: true },
   sns: { areas: ['core', 'wiring'], packages: aws, node: true },
   sqs: { areas: ['core', 'wiring'], packages: [...aws, 'sqs-consumer', 'aws-lambda'], node: true },
-  lambda: { areas: ['core', 'wiring', ...stores], packages: [...aws, '@middy/core', 'aws-lambda'], node: true },
+  lambda: {
+    areas: ['core', 'wiring', ...stores],
+    packages: [...aws, '@middy/core', '@aws-lambda-powertools/', 'aws-lambda'],
+    node: true,
+  },
   operations: { areas: ['core', 'wiring', ...stores], packages: aws, node: true },
   constructs: { areas: ['wiring'], packages: ['aws-cdk-lib', 'constructs'], node: true },
   testing: { areas: ['core', 'memory'], packages: [], node: false },
