@@ -25,6 +25,7 @@ export const FAULTS = {
   'clock-skew': 'the clocks of the processes differ, within the margin',
   stopped: 'a process is stopped as a deployment stops it, and replaced',
   'handler-threw': 'a handler sends, and then throws',
+  'handler-always-throws': 'a handler fails at a message every time',
   'handler-slow': 'a handler takes longer than the record stays invisible',
   'delivered-twice': 'the queue delivers a record a second time',
   'acknowledgement-lost': 'the queue does not learn that a record was handled',

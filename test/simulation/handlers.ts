@@ -4,6 +4,8 @@ import { defineCommand, defineEvent, type Message } from '../../lib/core/message
 import type { SendOptions } from '../../lib/core/options.js'
 import type { Receipt } from '../../lib/core/outbox.js'
 import { defineReceiver, handlerFor, type Receiver } from '../../lib/core/receiver.js'
+import type { RedeliveryOptions } from '../../lib/core/redelivery/redelivery-policy.js'
+import { count } from './history.js'
 import type { SimulatedProcess } from './process.js'
 import { VISIBILITY_MS } from './queue.js'
 import type { PlannedMessage } from './scenario.js'
@@ -58,8 +60,9 @@ export const createSimulatedReceiver = (parts: {
   readonly sends: boolean
   readonly planned: ReadonlyMap<string, PlannedMessage>
   readonly receipts: KnownReceipt[]
+  readonly redelivery: RedeliveryOptions
 }): Receiver => {
-  const { world, process, queue, sends, planned, receipts } = parts
+  const { world, process, queue, sends, planned, receipts, redelivery } = parts
   const { history, faults, random } = world
 
   const sendChildren = async (message: PlannedMessage, context: HandlerContext): Promise<void> => {
@@ -91,9 +94,10 @@ export const createSimulatedReceiver = (parts: {
     const thinkMs = slow === undefined ? message.thinkMs : VISIBILITY_MS + random.integer(1, 10_000)
     if (thinkMs > 0) await sleepUntil(process.clock, process.clock.now() + thinkMs)
     if (sends) await sendChildren(message, context)
-    if (faults.draw('handler-threw', 0.06, about())) throw new Error('the handler failed')
-    if (sends) history.message(number).handled++
+    if (message.isUnhandleable) faults.keep('handler-always-throws', about())
+    if (message.isUnhandleable || faults.draw('handler-threw', 0.06, about())) throw new Error('the handler failed')
+    count(history.message(number).handled, queue)
   }
 
-  return defineReceiver(queue, [handlerFor(Act, handle), handlerFor(Happened, handle)])
+  return defineReceiver(queue, [handlerFor(Act, handle), handlerFor(Happened, handle)], { redelivery })
 }

@@ -1,5 +1,5 @@
 import type { Envelope } from '../../lib/core/envelope.js'
-import type { RowAddress } from '../../lib/core/persistence.js'
+import type { OutgoingMessage, RowAddress } from '../../lib/core/persistence.js'
 import type { Fault } from './faults.js'
 import type { SimulatedProcess } from './process.js'
 import type { Trace } from './trace.js'
@@ -30,6 +30,7 @@ export interface PublishRecord {
 /** What a row of the store goes through, from its insertion to its end. */
 export interface Life {
   readonly storedAt: number
+  readonly storedBy: SimulatedProcess
   state: 'waiting' | 'held' | 'settled' | 'dead' | 'recalled'
   /** Not claimable before, by the clock of the claimer. */
   notBefore: number
@@ -44,6 +45,9 @@ export interface RowRecord {
   readonly key: string
   readonly address: RowAddress
   readonly message: MessageRecord
+  /** The one receiver of a redelivery, and its attempt. */
+  readonly target: string | undefined
+  readonly attempt: number
   /** A row that was removed and stored again has a second life. */
   readonly lives: Life[]
 }
@@ -60,8 +64,13 @@ export interface MessageRecord {
   attempts: number
   /** Publishes that were refused for a reason that lies in this message. */
   refusals: number
-  /** Runs of its handler that resolved. */
-  handled: number
+  /** How many of its next publishes fail for now. */
+  stumbles: number
+  /** Runs of its handlers that resolved and that failed, by receiver. */
+  readonly handled: Map<string, number>
+  readonly failed: Map<string, number>
+  /** The receivers that have it among their dead letters. */
+  readonly buriedBy: Set<string>
   /** A store was refused because a recall had come first. */
   isKeptAway: boolean
 }
@@ -84,7 +93,7 @@ export interface History {
   message(number: string): MessageRecord
   messageOf(envelope: Envelope): MessageRecord
   row(address: RowAddress): RowRecord | undefined
-  rowOf(address: RowAddress, envelope: Envelope): RowRecord
+  rowOf(message: OutgoingMessage): RowRecord
   violate(rule: string, what: string): void
 }
 
@@ -99,6 +108,11 @@ export const lastClaimOf = (life: Life | undefined): ClaimRecord | undefined => 
 
 /** The number that a message's content carries. */
 export const numberOf = (envelope: Pick<Envelope, 'attributes'>): string => String(envelope.attributes.number)
+
+/** Adds one. */
+export const count = (counts: Map<string, number>, key: string): void => {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}
 
 /** Whether a fault touched this message, or broke this process, within a time. */
 export const explains = (
@@ -127,7 +141,10 @@ export const createHistory = (now: () => number, trace: Trace): History => {
       immediate: [],
       attempts: 0,
       refusals: 0,
-      handled: 0,
+      stumbles: 0,
+      handled: new Map(),
+      failed: new Map(),
+      buriedBy: new Set(),
       isKeptAway: false,
     }
     messages.set(number, made)
@@ -154,12 +171,13 @@ export const createHistory = (now: () => number, trace: Trace): History => {
     message,
     messageOf,
     row: (address) => rows.get(keyOf(address)),
-    rowOf: (address, envelope) => {
-      const key = keyOf(address)
+    rowOf: (message) => {
+      const key = keyOf(message)
       const known = rows.get(key)
       if (known !== undefined) return known
-      const { shard, dueAt, rowId } = address
-      const made: RowRecord = { key, address: { shard, dueAt, rowId }, message: messageOf(envelope), lives: [] }
+      const { shard, dueAt, rowId, envelope, target, attempt = 1 } = message
+      const address = { shard, dueAt, rowId }
+      const made: RowRecord = { key, address, message: messageOf(envelope), target, attempt, lives: [] }
       made.message.rows.push(made)
       rows.set(key, made)
       return made

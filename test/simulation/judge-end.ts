@@ -1,8 +1,9 @@
 import type { DeadRow } from '../../lib/core/persistence.js'
 import type { Faults } from './faults.js'
 import { explains, type History, type Life, lifeOf, type MessageRecord, type RowRecord } from './history.js'
+import { judgeReceiving } from './judge-receiving.js'
 import type { SimulatedProcess } from './process.js'
-import type { QueueRecord, SimulatedQueue } from './queue.js'
+import type { SimulatedQueue } from './queue.js'
 import type { PlannedMessage, Scenario } from './scenario.js'
 import type { World } from './world.js'
 
@@ -48,21 +49,6 @@ export const judgeStuck = (history: History, queues: readonly SimulatedQueue[]):
       if (!isAcknowledged) history.violate('never lost', `${number} is still in the queue ${name}`)
 }
 
-/** A record that is done with: what its handler sent is durable. */
-export const judgeAcknowledged = (history: History, record: QueueRecord, planned: PlannedMessage | undefined): void => {
-  const { handled } = history.message(record.number)
-  if (handled === 0) history.violate('never lost', `${record.number} was acknowledged and never handled`)
-  for (const child of planned?.children ?? []) {
-    const { rows, immediate, isKeptAway } = history.message(child.number)
-    const isDurable = immediate.length > 0 || isKeptAway || rows.some(({ lives }) => lives.length > 0)
-    if (!isDurable && !child.isTakenBack)
-      history.violate(
-        'durable',
-        `${record.number} was acknowledged, and ${child.number}, sent by its handler, is nowhere`,
-      )
-  }
-}
-
 const judgeRepeats = (history: History, { log }: Faults, row: RowRecord, life: Life): void => {
   const { number, ids } = row.message
   const [id = number] = ids
@@ -89,7 +75,10 @@ const judgePromptness = (history: History, row: RowRecord, usualMs: number): voi
 }
 
 const judgeMessage = (history: History, faults: Faults, message: MessageRecord): void => {
-  const { number, rows, immediate, attempts } = message
+  for (const row of message.rows) for (const life of row.lives) judgeRepeats(history, faults, row, life)
+  const { number, immediate, attempts } = message
+  // Redeliveries are judged with what was received.
+  const rows = message.rows.filter(({ target }) => target === undefined)
   const isTouched = (since: number) =>
     faults.log.some(({ at, messageIds }) => at >= since && messageIds.some((id) => message.ids.has(id)))
   if (immediate.length > attempts && !isTouched(0))
@@ -102,28 +91,8 @@ const judgeMessage = (history: History, faults: Faults, message: MessageRecord):
   for (const row of rows) {
     if (row.lives.length > attempts && !isTouched(0))
       history.violate('repeats', `${row.key} was stored ${row.lives.length} times in ${attempts} sends`)
-    for (const life of row.lives) judgeRepeats(history, faults, row, life)
   }
 }
-
-/** A handler runs again, and so sends again, only for a reason. */
-const judgeDeliveries = (history: History, { log }: Faults, record: QueueRecord): void => {
-  for (const [index, { at }] of record.deliveries.entries()) {
-    const earlier = record.deliveries[index - 1]
-    if (earlier === undefined) continue
-    const isExplained = log.some((fault) => fault.at <= at && explainsDelivery(fault, record, earlier))
-    if (!isExplained) history.violate('repeats', `${record.number} was delivered again, and no fault explains it`)
-  }
-}
-
-const explainsDelivery = (
-  fault: Faults['log'][number],
-  record: QueueRecord,
-  earlier: QueueRecord['deliveries'][number],
-): boolean =>
-  // While the topic is down, a handler that sends at once fails.
-  fault.kind === 'topic-down' ||
-  (fault.at >= earlier.at && (fault.process === earlier.process.name || fault.messageIds.includes(record.messageId)))
 
 /** Judges all that happened, once everything is quiet. */
 export const judgeEnd = (parts: {
@@ -134,24 +103,15 @@ export const judgeEnd = (parts: {
   readonly planned: ReadonlyMap<string, PlannedMessage>
   readonly scenario: Scenario
 }): void => {
-  const { history, faults, queues, dead, planned, scenario } = parts
+  const { history, faults, dead, scenario } = parts
   const isFast = scenario.usualMs < 1_000 && scenario.dispatch.maxInHand >= 10
   if (isFast && scenario.mode === 'started' && faults.log.length === 0)
     for (const row of history.rows.values()) judgePromptness(history, row, scenario.usualMs)
   for (const message of history.messages.values()) judgeMessage(history, faults, message)
-  for (const { records } of queues) for (const record of records) judgeDeliveries(history, faults, record)
 
   const died = [...history.rows.values()].filter((row) => lifeOf(row)?.state === 'dead')
   if (dead.length !== died.length)
     history.violate('dead', `${died.length} rows died, and the store has ${dead.length} of them`)
   for (const { rowId, reason } of dead) if (reason === '') history.violate('dead', `${rowId} is dead without a reason`)
-
-  for (const { number, children } of planned.values()) {
-    const { handled } = history.message(number)
-    for (const child of children) {
-      const { rows, immediate } = history.message(child.number)
-      if (handled === 0 && (immediate.length > 0 || rows.some(({ lives }) => lives.length > 0)))
-        history.violate('a throw sends nothing', `${child.number} was sent by a handler that never resolved`)
-    }
-  }
+  judgeReceiving(parts)
 }

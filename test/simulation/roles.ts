@@ -4,6 +4,7 @@ import { reasonOf } from '../../lib/core/errors.js'
 import type { Ids } from '../../lib/core/ids.js'
 import { silentLogger } from '../../lib/core/observation.js'
 import { takeTurn } from '../../lib/core/worker.js'
+import { countFailures, simulateDeadLetters } from './dead-letters.js'
 import { createSimulatedReceiver, type KnownReceipt } from './handlers.js'
 import { createHost, type Host, spawnProcess } from './host.js'
 import { judgeEnded } from './judge-end.js'
@@ -26,19 +27,25 @@ export interface Site {
   readonly receipts: KnownReceipt[]
 }
 
-const portsOf = ({ world, store, topic, ids }: Site, process: SimulatedProcess) => ({
+const portsOf = ({ world, store, topic, queues, ids }: Site, process: SimulatedProcess) => ({
   persistence: simulatePersistence(world, process, store),
   transport: simulateTransport(world, process, topic),
   clock: process.clock,
   ids,
   logger: silentLogger,
+  onEvent: countFailures(world, queues),
 })
 
-const receiversOf = ({ world, queues, planned, receipts }: Site, process: SimulatedProcess) =>
-  queues.map((queue, index) => ({
-    receiver: createSimulatedReceiver({ world, process, queue: queue.name, sends: index === 0, planned, receipts }),
-    source: queue.sourceOf(process),
-  }))
+const receiversOf = ({ world, scenario, queues, planned, receipts }: Site, process: SimulatedProcess) =>
+  queues.map((queue, index) => {
+    const { redelivery, hasDeadLetters } = scenario
+    const sends = index === 0
+    const receiver = createSimulatedReceiver({
+      ...{ world, process, queue: queue.name, sends, planned, receipts, redelivery },
+    })
+    const deadLetters = hasDeadLetters ? { deadLetters: simulateDeadLetters(world, process, receiver) } : {}
+    return { receiver, source: { ...queue.sourceOf(process), ...deadLetters }, deadLetters }
+  })
 
 /** A started bus: sends, receives and dispatches. */
 const runWorker = (site: Site) => (process: SimulatedProcess) => {
@@ -56,8 +63,8 @@ const runWorker = (site: Site) => (process: SimulatedProcess) => {
 /** A bus that sends, and the receivers of a function: the dispatching is done by turns. */
 const runReceiver = (site: Site) => (process: SimulatedProcess) => {
   const bus: Bus = assembleBus({ name: 'simulated', ...portsOf(site, process), sendOnly: true })
-  const stops = receiversOf(site, process).map(({ receiver, source }) =>
-    source.start((records) => bus.handleRecords(records, receiver)),
+  const stops = receiversOf(site, process).map(({ receiver, source, deadLetters }) =>
+    source.start((records) => bus.handleRecords(records, receiver, deadLetters)),
   )
   return {
     bus,

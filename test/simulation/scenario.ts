@@ -1,4 +1,5 @@
 import type { DispatchOptions } from '../../lib/core/dispatch/dispatch-options.js'
+import type { RedeliveryOptions } from '../../lib/core/redelivery/redelivery-policy.js'
 import type { Faults } from './faults.js'
 import type { Random } from './random.js'
 
@@ -12,6 +13,8 @@ export interface PlannedMessage {
   /** Sent under an id of its own, and again under that id when the first try was unsure. */
   readonly hasOwnId: boolean
   readonly isRefused: boolean
+  /** Its handlers fail every time. */
+  readonly isUnhandleable: boolean
   readonly thinkMs: number
   /** What its handler sends. */
   readonly children: readonly PlannedMessage[]
@@ -25,6 +28,9 @@ export interface Scenario {
   readonly workers: number
   readonly shards: number
   readonly queues: number
+  readonly redelivery: RedeliveryOptions
+  /** Whether receivers have dead letters; without, a queue delivers for ever. */
+  readonly hasDeadLetters: boolean
   /** How fast the network is: the longest that a call usually takes on one way. */
   readonly usualMs: number
   readonly dispatch: Required<DispatchOptions>
@@ -52,7 +58,13 @@ const drawDelay = (random: Random): number =>
     () => random.pick([5_000, 10_000]),
   ])()
 
-const planMessage = (random: Random, faults: Faults, number: string, depth: number): PlannedMessage => {
+/** What messages may meet every time. */
+interface Allowed {
+  readonly refused: boolean
+  readonly unhandleable: boolean
+}
+
+const planMessage = (random: Random, allowed: Allowed, number: string, depth: number): PlannedMessage => {
   const form = random.pick(['now', 'after', 'after', 'at', 'at'] as const)
   const children = depth === 0 || random.chance(0.7) ? 0 : random.integer(1, 2)
   return {
@@ -62,10 +74,11 @@ const planMessage = (random: Random, faults: Faults, number: string, depth: numb
     delayMs: form === 'now' ? 0 : drawDelay(random),
     hasOwnId: random.chance(0.6),
     // What is refused when a handler sends it at once would fail that handler for ever; that is no matter of delays.
-    isRefused: faults.has('refused-for-good') && (form === 'after' || depth === MOST_DEPTH) && random.chance(0.06),
+    isRefused: allowed.refused && (form === 'after' || depth === MOST_DEPTH) && random.chance(0.06),
+    isUnhandleable: allowed.unhandleable && random.chance(0.06),
     thinkMs: random.chance(0.3) ? random.integer(1, 500) : 0,
     children: Array.from({ length: children }, (_, index) =>
-      planMessage(random, faults, `${number}.${index + 1}`, depth - 1),
+      planMessage(random, allowed, `${number}.${index + 1}`, depth - 1),
     ),
     isTakenBack: number.includes('.') && random.chance(0.1),
   }
@@ -82,12 +95,25 @@ export const planScenario = (source: Random, faults: Faults): Scenario => {
   const lookAheadMs = random.pick([0, 250, 1_000])
   const downFromMs = random.integer(1_000, activeMs - 10_000)
   const count = random.integer(5, 24)
+  const redelivery = random.pick<RedeliveryOptions>([
+    {},
+    { enabled: false },
+    { delay: 2_000, backoff: 'fixed', maxAttempts: 3 },
+    { delays: [1_000, 5_000], jitter: 0.5 },
+  ])
+  const hasDeadLetters = redelivery.enabled !== false && random.chance(0.6)
+  const allowed: Allowed = {
+    refused: faults.has('refused-for-good'),
+    unhandleable: hasDeadLetters && faults.has('handler-always-throws'),
+  }
   const bursts = drawTimes(random, 3, activeMs - 5_000)
   return {
     mode: random.chance(0.7) ? 'started' : 'turns',
     workers: random.pick([2, 2, 3]),
     shards: random.pick([1, 2, 4]),
     queues: random.pick([1, 1, 2]),
+    redelivery,
+    hasDeadLetters,
     usualMs: random.pick([30, 30, 300, 1_500]),
     dispatch: {
       pollMs: random.pick([1_000, 2_000]),
@@ -103,7 +129,7 @@ export const planScenario = (source: Random, faults: Faults): Scenario => {
     activeMs,
     sends: Array.from({ length: count }, (_, index) => ({
       afterMs: random.chance(0.4) && bursts.length > 0 ? random.pick(bursts) : random.integer(1, activeMs - 5_000),
-      message: planMessage(random, faults, String(index + 1), MOST_DEPTH),
+      message: planMessage(random, allowed, String(index + 1), MOST_DEPTH),
     })),
     recalls: drawTimes(random, 16, activeMs),
     stops: faults.has('stopped') ? drawTimes(random, 3, activeMs) : [],

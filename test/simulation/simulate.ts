@@ -7,7 +7,8 @@ import { createFaults, type FaultKind } from './faults.js'
 import type { KnownReceipt } from './handlers.js'
 import { createHistory, type History, type Violation } from './history.js'
 import type { Host } from './host.js'
-import { isQuiet, judgeAcknowledged, judgeEnd, judgeStuck } from './judge-end.js'
+import { isQuiet, judgeEnd, judgeStuck } from './judge-end.js'
+import { judgeAcknowledged } from './judge-receiving.js'
 import { createSimulatedQueue } from './queue.js'
 import { createRandom } from './random.js'
 import { type Site, startHosts, startTurns } from './roles.js'
@@ -43,7 +44,7 @@ export interface SimulationResult {
 const STARTS_AT = Date.UTC(2030, 0, 1)
 const STEP_MS = 1_000
 /** How long after the last fault everything must be delivered: leases run out, probes come, handlers send on. */
-const SETTLES_WITHIN_MS = 180_000
+const SETTLES_WITHIN_MS = 400_000
 /** What a row waits for that was refused four times. */
 const REFUSED_WAIT_MS = 800_000
 /** Two gaps between ticks. */
@@ -112,7 +113,7 @@ export const simulate = async ({ seed, isTraced, sabotage }: SimulationOptions):
   const receipts: KnownReceipt[] = []
   const queues = Array.from({ length: scenario.queues }, (_, index) =>
     createSimulatedQueue(world, `queue-${index + 1}`, (record) => {
-      if (index === 0) judgeAcknowledged(history, record, planned.get(record.number))
+      judgeAcknowledged(history, record, `queue-${index + 1}`)
     }),
   )
   const isDown = () => {

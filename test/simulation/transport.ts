@@ -9,7 +9,7 @@ import { doLater, travel, type World, wait } from './world.js'
 /** The one topic of a simulation. */
 export interface SimulatedTopic {
   readonly watched: WatchedTopic
-  /** Every queue gets every message. */
+  /** Every queue gets every message, and of redeliveries those to its receiver. */
   readonly queues: readonly SimulatedQueue[]
   /** Whether it takes nothing at present. */
   readonly isDown: () => boolean
@@ -22,6 +22,8 @@ const LIMITS = { maxMessageBytes: 262_144, maxBatchBytes: 262_144, maxBatchMessa
 const LATE_MS = 8_000
 const OFTEN = 0.06
 const REFUSALS_THAT_PASS = 2
+/** More failures than a refused message survives: those that pass never kill. */
+const STUMBLES = 7
 
 type Failure = Extract<PublishOutcome, { readonly outcome: 'failed' }>
 
@@ -39,7 +41,9 @@ export const simulateTransport = (world: World, process: SimulatedProcess, topic
   const arrive = (flight: Flight): void => {
     const { envelope, delivery } = flight.publication
     topic.watched.arrive(flight)
-    for (const queue of topic.queues) queue.add(envelope.messageId, toWire(envelope, delivery))
+    for (const queue of topic.queues)
+      if (delivery.target === undefined || delivery.target === queue.name)
+        queue.add(envelope.messageId, toWire(envelope, delivery))
   }
 
   /** What becomes of one entry of a request that the topic takes. */
@@ -56,7 +60,10 @@ export const simulateTransport = (world: World, process: SimulatedProcess, topic
       flight.message.refusals++
       return fail('message', 'no', 'the message is refused for now')
     }
-    if (faults.draw('entry-failed', OFTEN, about())) {
+    const goesOn =
+      flight.message.stumbles > 0 && !faults.isCeased() && faults.keep('entry-failed', about()) !== undefined
+    if (goesOn || faults.draw('entry-failed', OFTEN, about())) {
+      flight.message.stumbles = goesOn ? flight.message.stumbles - 1 : random.pick([0, 0, 0, STUMBLES])
       const isDelivered = random.chance(0.4)
       if (isDelivered) arrive(flight)
       return fail('passing', isDelivered || random.chance(0.5) ? 'perhaps' : 'no', 'the entry failed')

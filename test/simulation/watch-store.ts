@@ -27,13 +27,21 @@ export const watchStore = (inner: DelayingPersistence, history: History): Watche
   const { now, trace, violate } = history
 
   const stored = (process: SimulatedProcess, message: OutgoingMessage, outcome: StoreOutcome): void => {
-    const row = history.rowOf(message, message.envelope)
+    const row = history.rowOf(message)
     trace(process.name, () => `store ${row.message.number} due ${message.dueAt}: ${outcome.outcome}`)
     const life = lifeOf(row)
     const isThere = life?.state === 'waiting' || life?.state === 'held'
     if (outcome.outcome === 'stored') {
       if (isThere) violate('one row', `${row.key} was stored while it was there`)
-      row.lives.push({ storedAt: now(), state: 'waiting', notBefore: 0, claims: [], publishes: [], isUnsure: false })
+      row.lives.push({
+        storedAt: now(),
+        storedBy: process,
+        state: 'waiting',
+        notBefore: 0,
+        claims: [],
+        publishes: [],
+        isUnsure: false,
+      })
     } else if (outcome.outcome === 'recalled') row.message.isKeptAway = true
     else if (outcome.outcome === 'duplicate' && !isThere) {
       violate('durable', `${row.key} was called a duplicate of a row that is not there`)

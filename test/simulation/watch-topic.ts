@@ -50,12 +50,14 @@ export const watchTopic = (history: History, publishTimeoutMs: number): WatchedT
     depart: (process, publication) => {
       const { envelope, delivery } = publication
       const message = history.messageOf(envelope)
-      const { dueAt } = delivery
+      const { dueAt, target, attempt } = delivery
       if (dueAt === undefined)
         return { publication, process, message, row: undefined, life: undefined, claim: undefined }
       const own = process.clock.now()
       if (own < dueAt) violate('never early', `${message.number} was published ${dueAt - own} ms before ${dueAt}`)
-      const row = message.rows.find(({ address }) => address.dueAt === dueAt)
+      const row = message.rows.find(
+        (one) => one.address.dueAt === dueAt && one.target === target && one.attempt === attempt,
+      )
       const life = lifeOf(row)
       const claim = life?.claims.findLast((one) => one.process === process)
       checkRight(process, message.number, claim)
