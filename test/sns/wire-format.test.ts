@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { PublishCommand } from '@aws-sdk/client-sns'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Envelope } from '../../lib/core/envelope.js'
+import { toDeadLetterWire } from '../../lib/core/redelivery/dead-letter.js'
 import { fromWire, toWire } from '../../lib/core/wire.js'
 import { readSqsMessage } from '../../lib/sqs/record.js'
 import { startTestMessaging, type TestMessaging } from '../support/messaging.js'
@@ -51,9 +52,21 @@ describe('the page about the wire format', () => {
   })
 
   it('lists every attribute and every property of delivery, and no other', () => {
-    const { attributes } = toWire(envelope, { dueAt: 1, attempt: 1 })
+    const { attributes } = toWire({ ...envelope, failure: { count: 1 } }, { dueAt: 1, attempt: 2 })
     const listed = [...Object.keys(attributes), ...Object.keys(JSON.parse(attributes.delivery ?? ''))]
     expect(firstColumnOf('Attributes').sort()).toEqual(listed.sort())
+  })
+
+  it('shows a dead letter as it is written', () => {
+    const [example = ''] = blocksOf('Dead letters', 'json')
+    const wire = toWire(envelope, { attempt: 2, target: 'billing' })
+    const about = { receiver: 'billing', reason: 'rejected: the order was cancelled', attempt: 2 }
+    const letter = { ...about, record: { recordId: 'r', ...wire }, diedAt: 1_735_948_860_000 }
+    expect(toDeadLetterWire(letter, 262_144, 'dead')).toEqual({
+      body: wire.body,
+      attributes: { ...wire.attributes, ...JSON.parse(example) },
+    })
+    expect(firstColumnOf('Dead letters')).toEqual(['deadLetter'])
   })
 
   it("has a sender's example that arrives and is read as a message", async () => {
