@@ -49,3 +49,19 @@ export const anyDelivery = fc.record(
   },
   { requiredKeys: ['attempt'] },
 )
+
+const anyNote = fc.record({ at: anyInstant, attempt: fc.nat(), type: anyText(), message: anyText() })
+
+/** As `anyEnvelope`, with what only stored envelopes have. */
+export const anyStoredEnvelope: fc.Arbitrary<Envelope> = fc
+  .tuple(
+    anyEnvelope,
+    fc.record(
+      {
+        discardAfterMs: anyInstant,
+        failure: fc.record({ count: fc.integer({ min: 1 }), first: anyNote, last: anyNote }),
+      },
+      { requiredKeys: [] },
+    ),
+  )
+  .map(([envelope, stored]) => ({ ...envelope, ...stored }))
