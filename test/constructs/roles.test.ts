@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Key } from 'aws-cdk-lib/aws-kms'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { DelayedDelivery } from '../../lib/constructs/delayed-delivery.js'
@@ -10,7 +12,7 @@ import {
 } from '../../lib/constructs/permissions.js'
 import { bodyKey, controlKey, deadPartition, duePartition } from '../../lib/dynamodb/keys.js'
 import { permissionsOf } from './roles.js'
-import { bundleFunctions, synthesize, userFunction } from './synthesize.js'
+import { bundleFunctions, projectRoot, synthesize, userFunction } from './synthesize.js'
 
 beforeAll(bundleFunctions)
 
@@ -62,7 +64,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-const synthesizeShop = (props: { customerKey?: boolean; mode?: 'minute' } = {}) =>
+const synthesizeShop = (props: { customerKey?: boolean; mode?: 'minute'; context?: Record<string, unknown> } = {}) =>
   synthesize((stack) => {
     const encryptionKey = props.customerKey ? new Key(stack, 'Key') : undefined
     const mode = props.mode ?? 'second'
@@ -71,12 +73,20 @@ const synthesizeShop = (props: { customerKey?: boolean; mode?: 'minute' } = {}) 
     delivery.grantRecall(userFunction(stack, 'Recaller'))
     const handler = userFunction(stack, 'BillingFunction')
     new MessageReceiver(stack, 'Billing', { delivery, name: 'billing', handler, messages: ['orders/place'] })
-  })
+  }, props.context)
 
 describe('the roles of a delivery', () => {
   it('may do what this table says, and nothing else', () => {
     const sorted = Object.entries(TABLE).map(([role, lines]) => [role, [...lines].sort()])
     expect(permissionsOf(synthesizeShop())).toEqual(Object.fromEntries(sorted))
+  })
+
+  it('are the same in an app that `cdk init` has made today, with all its feature flags', () => {
+    const context = JSON.parse(
+      readFileSync(join(projectRoot, 'node_modules/aws-cdk-lib/recommended-feature-flags.json'), 'utf8'),
+    ) as Record<string, unknown>
+    expect(Object.keys(context).length).toBeGreaterThan(50)
+    expect(permissionsOf(synthesizeShop({ context }))).toEqual(permissionsOf(synthesizeShop()))
   })
 
   it('have no wildcard, neither in an action nor as a resource', () => {
