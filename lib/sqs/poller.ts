@@ -95,7 +95,11 @@ export const startPoller = (create: typeof Consumer.create, options: PollerOptio
     waitTimeSeconds,
     messageAttributeNames: ['All'],
     // Standard queues have groups too, for fairness, and no order within them.
-    ...(isOrderedQueue(queueUrl) && { messageSystemAttributeNames: ['MessageGroupId' as const] }),
+    ...(isOrderedQueue(queueUrl) && {
+      messageSystemAttributeNames: ['MessageGroupId' as const],
+      // The receiver holds back what is behind a failure in its group.
+      suppressFifoWarning: true,
+    }),
     // Its pause for some errors of the connection, in favour of ours for all.
     authenticationErrorTimeout: 0,
     preReceiveMessageCallback: beforeReceive,

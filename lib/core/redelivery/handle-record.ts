@@ -1,5 +1,5 @@
 import { type ContextOrigin, describeHandling, type OpenContext } from '../context.js'
-import { PostdateError, reasonOf } from '../errors.js'
+import { isPostdateError, PostdateError, reasonOf } from '../errors.js'
 import type { DeliveryResult } from '../outbox.js'
 import type { Handler } from '../receiver.js'
 import type { IncomingRecord } from '../transport.js'
@@ -171,7 +171,8 @@ export const handleRecord = async (record: IncomingRecord, parts: HandlingParts,
   } catch (error) {
     const { recordId } = record
     parts.observe({ type: 'handling-failed', recordId, receiver: parts.receiver.name, reason: reasonOf(error) })
-    return bury(record, reasonOf(error), parts)
+    const why = isPostdateError(error, 'receiver.unreadable-record') ? error.details.rule : reasonOf(error)
+    return bury(record, `unreadable: ${why}`, parts)
   }
   await carryOut(await decide(read, parts, run), read, parts)
 }
