@@ -10,16 +10,15 @@ export const projectRoot = fileURLToPath(new URL('../..', import.meta.url))
 let projects = 0
 
 /**
- * Compiles files with the compiler options of the project; answers one line per error, `<file>(<line>,<column>): …`, with
- * paths from the project's folder. `paths` says where imported names are to be found.
+ * Compiles files with the compiler options of the project, less those that are given; answers one line per error,
+ * `<file>(<line>,<column>): …`, with paths from the project's folder.
  */
 export const compileFiles = async (
   files: readonly string[],
-  paths: Readonly<Record<string, readonly string[]>> = {},
+  compilerOptions: Readonly<Record<string, unknown>> = {},
 ): Promise<readonly string[]> => {
   // Where packages are found, and no other tool looks.
   const config = join(projectRoot, 'node_modules', `.postdate-types-${process.pid}-${++projects}.json`)
-  const compilerOptions = { paths }
   writeFileSync(
     config,
     JSON.stringify({ extends: join(projectRoot, 'tsconfig.json'), compilerOptions, files, include: [] }),
