@@ -10,6 +10,7 @@ import { createDashboard } from './dashboard.js'
 import { connectionOf, type DelayedDeliveryAttributes, DeliveryConstruct } from './delivery-construct.js'
 import type { DelayedDeliveryProps } from './delivery-props.js'
 import { createTable } from './delivery-table.js'
+import { describeDelivery } from './describe-delivery.js'
 import { createDispatcher, createWaking } from './dispatching.js'
 import { allowDelivery } from './encryption.js'
 import { ImportedDeliveryConstruct } from './imported-delivery.js'
@@ -81,6 +82,11 @@ export class DelayedDelivery extends DeliveryConstruct {
       ? createUnrouted(this, this.topic, encryptionKey, () => this.knownRoutes)
       : undefined
     this.unroutedQueue = unrouted?.queue
+    describeDelivery(this, {
+      ...{ busName: own.busName, mode, tableName: own.tableName, topicArn: own.topicArn },
+      ...(hints && { wakeQueueUrl: hints.queueUrl }),
+      ...(unrouted && { unroutedQueueUrl: unrouted.queue.queueUrl }),
+    })
     if (props.alarms ?? true)
       watchDelivery(this, {
         dispatcher: this.dispatcher,
