@@ -62,6 +62,7 @@ const denialCodes = {
   sns: ['AuthorizationError', 'KMSAccessDenied'],
   scheduler: ['AccessDeniedException', 'AccessDeniedException'],
   lambda: ['AccessDeniedException', 'KMSAccessDeniedException'],
+  cloudformation: ['AccessDenied', 'AccessDenied'],
 } as const
 
 /** A denial in the words of a service. */

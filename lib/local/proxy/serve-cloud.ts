@@ -1,9 +1,11 @@
+import type { ResolvedAssembly } from '../assembly/resolve-assembly.js'
 import type { Place } from '../assembly/template.js'
 import type { DeployedAssembly } from '../deploy/deploy-assembly.js'
 import { findResource } from '../deploy/find-resource.js'
 import type { Schedules } from '../events/run-schedules.js'
 import type { RunningFunction } from '../functions/run-functions.js'
 import type { MetricRecorder } from '../metrics/record-metrics.js'
+import { makeCloudFormationService } from './cloudformation-service.js'
 import { makeDynamoDbService } from './dynamodb-service.js'
 import { forwardTo } from './forward-call.js'
 import { makeLambdaService } from './lambda-service.js'
@@ -16,6 +18,7 @@ import type { ProxyContent } from './start-proxy.js'
 /** All that the services serve. */
 export interface ServedCloud {
   readonly deployed: DeployedAssembly
+  readonly outputs: ResolvedAssembly['outputs']
   readonly functions: readonly RunningFunction[]
   readonly schedules: Schedules
   readonly place: Place
@@ -27,7 +30,7 @@ export interface ServedCloud {
 
 /** Makes the services of a cloud. @returns also closes the connections to the emulators */
 export const serveCloud = (cloud: ServedCloud): { readonly content: ProxyContent; close(): void } => {
-  const { deployed, functions, schedules, place, endpoints, metrics, events, onLine } = cloud
+  const { deployed, outputs, functions, schedules, place, endpoints, metrics, events, onLine } = cloud
   const { tables, queues, topics, client, access } = deployed
   const toDynamoDb = forwardTo(endpoints.dynamodb)
   const toMessaging = forwardTo(endpoints.messaging)
@@ -55,6 +58,7 @@ export const serveCloud = (cloud: ServedCloud): { readonly content: ProxyContent
         sns: makeSnsService(topics, place.accountId, { client, access, metrics, onLine }, toMessaging.forward),
         scheduler: makeSchedulerService(schedules, place),
         lambda: makeLambdaService(findFunction),
+        cloudformation: makeCloudFormationService(outputs, place),
       },
     },
     close: () => {

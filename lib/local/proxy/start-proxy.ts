@@ -11,6 +11,7 @@ export interface ProxyServices {
   readonly sns: Service
   readonly scheduler: Service
   readonly lambda: Service
+  readonly cloudformation: Service
 }
 
 /** What the proxy serves, once the cloud is made. */
@@ -29,13 +30,15 @@ export interface CloudProxy {
   stop(): Promise<void>
 }
 
-/** Which service a call is for: by its target, its path, or else the query protocol, which SNS has. */
-const serviceOf = ({ headers, url }: Call): keyof ProxyServices => {
+/** Which service a call is for: by its target, its path, or else the query protocol, which SNS and CloudFormation have. */
+const serviceOf = ({ headers, url, body }: Call): keyof ProxyServices => {
   const target = String(headers['x-amz-target'] ?? '')
   if (target.startsWith('DynamoDB')) return 'dynamodb'
   if (target.startsWith('AmazonSQS')) return 'sqs'
   if (url.startsWith('/schedules')) return 'scheduler'
-  return url.startsWith('/2015-03-31/') ? 'lambda' : 'sns'
+  if (url.startsWith('/2015-03-31/')) return 'lambda'
+  // In a value of a form, the equals sign is encoded.
+  return body.includes('Action=DescribeStacks') ? 'cloudformation' : 'sns'
 }
 
 const operationOf = ({ headers, url, method, body }: Call): string =>
