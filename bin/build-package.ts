@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type BuildOptions, build } from 'esbuild'
+import { type BuildOptions, build, transformSync } from 'esbuild'
 
 /**
  * Builds what is published: `dist/` with ES modules and their types, from the compiler, and `dist-cjs/` with the same
@@ -48,10 +48,19 @@ const writeCjs = async (): Promise<void> => {
   writeFileSync(join(cjsFolder, 'package.json'), `${JSON.stringify({ type: 'commonjs', sideEffects: false })}\n`)
 }
 
+/** The command line, as a file beside what it imports; a program is an ES module only. */
+const writeProgram = (): void => {
+  const program = readFileSync(join(root, 'bin', 'postdate.ts'), 'utf8')
+  mkdirSync(join(esmFolder, 'bin'), { recursive: true })
+  const { code } = transformSync(program, { loader: 'ts', format: 'esm', target: 'node20.19' })
+  writeFileSync(join(esmFolder, 'bin', 'postdate.js'), code.replaceAll('"../lib/', '"../'), { mode: 0o755 })
+}
+
 rmSync(esmFolder, { recursive: true, force: true })
 rmSync(cjsFolder, { recursive: true, force: true })
 compileEsm()
 await writeCjs()
+writeProgram()
 // The local cloud starts it as a process of its own, so no import leads to it, and the compiler leaves it out.
 const bootstrap = join('local', 'functions', 'bootstrap.mjs')
 for (const folder of [esmFolder, cjsFolder]) cpSync(join(root, 'lib', bootstrap), join(folder, bootstrap))

@@ -137,6 +137,17 @@ describe('the main entry, with no optional peer installed', () => {
   })
 })
 
+describe('the command line', () => {
+  it('tells what it can with no optional peer installed, and what is missing when one is needed', async () => {
+    const folder = packed.installWith(dependencies)
+    const program = 'node_modules/postdate/dist/bin/postdate.js'
+    const help = await run('node', [program, '--help'], folder)
+    expect(help).toEqual({ status: 0, output: expect.stringContaining('smoke') })
+    const { status, output } = await run('node', [program, 'smoke', '--stack', 'Shop'], folder)
+    expect({ status, output }).toEqual({ status: 1, output: expect.stringMatching(/@aws-sdk\/client-.+Install it/) })
+  })
+})
+
 describe('every entry, with the optional peers installed', () => {
   const programs = {
     mjs: entries.map((entry) => `await import('${specifierOf(entry)}')`).join('\n'),
