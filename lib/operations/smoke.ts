@@ -5,7 +5,7 @@ import type { DispatchMode } from '../wiring/environment.js'
 import { awaitMessage } from './await-message.js'
 import { type Command, CommandError, type Terminal } from './command.js'
 import { findDelivery } from './find-delivery.js'
-import { openDelivery } from './open-bus.js'
+import { openDelivery } from './open-delivery.js'
 import { reachAws, reachOptions, stackOption } from './reach-aws.js'
 
 /** No receiver takes it, so the delivery's own queue of unrouted messages does: nothing has to be deployed for this. */
