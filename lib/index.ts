@@ -38,6 +38,7 @@ export type {
   Persistence,
   RecallOutcome,
   Release,
+  RescheduleOutcome,
   RowAddress,
   SettleOutcome,
   ShardCounts,
@@ -45,6 +46,7 @@ export type {
   WorkerLease,
 } from './core/persistence.js'
 export type { OutgoingDraft, OutgoingMiddleware } from './core/prepare.js'
+export type { RecallWindow } from './core/recall-window.js'
 export type { Handler, Receiver, ReceiverOptions } from './core/receiver.js'
 export { defineReceiver, handlerFor } from './core/receiver.js'
 export type { ReceivingOptions } from './core/receiving.js'
@@ -57,6 +59,7 @@ export { ack, reject, requeue } from './core/redelivery/handler-result.js'
 export type { Inbox, InboxAnswer } from './core/redelivery/inbox.js'
 export type { IncomingMessage, IncomingMiddleware } from './core/redelivery/incoming-middleware.js'
 export type { RedeliveryOptions, RedeliveryPolicy } from './core/redelivery/redelivery-policy.js'
+export type { RescheduleResult, When } from './core/rescheduling.js'
 export type { Duration, DurationParts } from './core/schedule/duration.js'
 export type { EpochInstant, Instant } from './core/schedule/instant.js'
 export type { LocalTime } from './core/schedule/local-time.js'

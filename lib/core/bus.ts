@@ -1,14 +1,15 @@
+import { createAnnounce } from './announcing.js'
 import { type ContextOrigin, type OpenContext, openContext, type RecallResult } from './context.js'
 import { createDispatcher, type Dispatcher } from './dispatch/dispatcher.js'
-import { isPostdateError, PostdateError, reasonOf } from './errors.js'
-import { parseHandle } from './handle.js'
-import { LEASE_MARGIN_MS } from './lease.js'
+import { PostdateError } from './errors.js'
 import type { Message, MessageKind } from './message.js'
 import type { SendOptions } from './options.js'
 import { createOutbox, type Receipt, receiptOf } from './outbox.js'
-import { canDelay, type Persistence, type RecallOutcome } from './persistence.js'
+import { canDelay, type Persistence } from './persistence.js'
+import { createRecall } from './recalling.js'
 import type { Receiver } from './receiver.js'
 import { handleRecords, type ReceivingOptions } from './receiving.js'
+import { createRescheduling, type RescheduleResult, type When } from './rescheduling.js'
 import { deliverAll, prepareAll, type SendEntry, type SendOutcome } from './send-all.js'
 import { type BusOptions, type BusSettings, settleOptions } from './settings.js'
 import type { IncomingRecord } from './transport.js'
@@ -40,9 +41,20 @@ export interface Bus {
   publishAll(events: readonly SendEntry[]): Promise<readonly SendOutcome[]>
   /**
    * Withdraws a scheduled message, from any process. Answers truthfully: claim and recall compare and swap one register.
-   * @throws PostdateError `recall.malformed-handle`, `recall.other-bus`, `persistence.recall-not-supported`, `persistence.*`
+   * @throws PostdateError `recall.malformed-handle`, `recall.other-bus`, `recall.switched-off`, `recall.window-closed`,
+   * `persistence.*`
    */
   recall(recallHandle: string): Promise<RecallResult>
+  /**
+   * Delivers a scheduled message at another time, sooner or later. Never twice and never not at all: one write of the register
+   * that claims and recalls swap too moves it. Its old handles and its new one lead to it. A time that has passed is now.
+   * @throws PostdateError `recall.malformed-handle`, `recall.other-bus`, `schedule.*`, `options.*`, `persistence.*`
+   * @example
+   * const { outcome, dueAt } = await bus.reschedule(recallHandle, { deliverAfter: { days: 7 } })
+   */
+  reschedule(recallHandle: string, when: When): Promise<RescheduleResult>
+  /** Delivers a scheduled message as soon as possible; otherwise as `reschedule`. */
+  deliverNow(recallHandle: string): Promise<RescheduleResult>
   /** Opens a context whose sends go out when it is flushed: what `injectBus` gives to a function. */
   openContext(origin?: ContextOrigin): OpenContext
   /** Handles records of a queue; answers the ids of those that failed. What a receiver in a Lambda is made of. */
@@ -90,9 +102,12 @@ const dispatcherOf = (settings: BusSettings): Dispatcher | undefined => {
  */
 export const assembleBus = (options: BusOptions): Bus => {
   const settings = settleOptions(options)
-  const { name, persistence, clock, ids } = settings
+  const { name, persistence, ids } = settings
   const dispatcher = dispatcherOf(settings)
-  const outbox = createOutbox(settings, (dueAt) => dispatcher?.expect(dueAt))
+  const announce = createAnnounce(settings, (dueAt) => dispatcher?.expect(dueAt))
+  const outbox = createOutbox(settings, announce)
+  const recall = createRecall(settings)
+  const rescheduling = createRescheduling(settings, announce)
   const sending = new Set<Promise<unknown>>()
   let state: 'new' | 'started' | 'stopped' = 'new'
   const receiving: Stop[] = []
@@ -128,29 +143,6 @@ export const assembleBus = (options: BusOptions): Bus => {
       return await work
     } finally {
       sending.delete(work)
-    }
-  }
-
-  /**
-   * While this call was on its way, or by a dispatcher whose clock is ahead of ours, the message may have been delivered and
-   * its row removed (the simulation found both). Close to its instant, what is not found may have been delivered.
-   */
-  const truthNow = (found: RecallOutcome, dueAt: number): RecallOutcome =>
-    found === 'not-found' && dueAt <= clock.now() + LEASE_MARGIN_MS ? 'too-late' : found
-
-  const recall = async (recallHandle: string): Promise<RecallResult> => {
-    const { bus, ...address } = parseHandle(recallHandle)
-    if (bus !== name) throw new PostdateError('recall.other-bus', { bus: name, handleBus: bus })
-    if (persistence.recallOutgoingMessage === undefined) {
-      throw new PostdateError('persistence.recall-not-supported', { persistence: persistence.name })
-    }
-    try {
-      const found = await persistence.recallOutgoingMessage(address, clock.now())
-      return { outcome: truthNow(found, address.dueAt), messageId: address.rowId, dueAt: address.dueAt }
-    } catch (cause) {
-      if (isPostdateError(cause)) throw cause
-      const details = { persistence: persistence.name, operation: `recall ${address.rowId}`, reason: reasonOf(cause) }
-      throw new PostdateError('persistence.unavailable', details, cause)
     }
   }
 
@@ -191,6 +183,7 @@ export const assembleBus = (options: BusOptions): Bus => {
     sendAll: (commands) => whileUsable('command', () => sendMany('command', commands)),
     publishAll: (events) => whileUsable('event', () => sendMany('event', events)),
     recall,
+    ...rescheduling,
     openContext: (origin = {}) => openContext(origin, outbox, settings, recall),
     handleRecords: (records, receiver, receiving) =>
       handleRecords(records, receiver, settings, { open: bus.openContext, redeliver: outbox.redeliver }, receiving),

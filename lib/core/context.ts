@@ -5,6 +5,7 @@ import type { SendOptions } from './options.js'
 import { type Outbox, type PreparedMessage, type Receipt, receiptOf } from './outbox.js'
 import type { RecallOutcome } from './persistence.js'
 import type { Inherited } from './prepare.js'
+import { checkRecallOn } from './recalling.js'
 import type { FailureHistory } from './redelivery/failure-history.js'
 import { bufferAll, prepareAll, type SendEntry, type SendOutcome } from './send-all.js'
 import type { BusSettings } from './settings.js'
@@ -126,6 +127,7 @@ export const openContext = (
     sendAll: (commands) => addAll('command', commands),
     publishAll: (events) => addAll('event', events),
     recall: async (recallHandle) => {
+      checkRecallOn(settings)
       const buffered = buffer.find((prepared) => prepared.recallHandle === recallHandle)
       if (buffered?.row === undefined) return recallStored(recallHandle)
       // An own messageId may be in the buffer several times: it is one message, and is taken back as one.

@@ -129,6 +129,10 @@ export const errorCatalog = {
     message: (d: { persistence: string }) => `the persistence ${d.persistence} can't recall messages`,
     help: 'Give createBus a persistence with recallOutgoingMessage, e.g. dynamoDbPersistence({ tableName }).',
   },
+  'persistence.reschedule-not-supported': {
+    message: (d: { persistence: string }) => `the persistence ${d.persistence} can't move messages to another time`,
+    help: 'Give createBus a persistence with rescheduleOutgoingMessage, or recall the message and send another.',
+  },
   'persistence.not-durable': {
     message: (d: { persistence: string; name: string }) =>
       `${d.name} can't be delayed here: the persistence ${d.persistence} keeps messages in memory, and this process may be frozen or ended at any time`,
@@ -168,6 +172,15 @@ export const errorCatalog = {
   'recall.other-bus': {
     message: (d: { bus: string; handleBus: string }) => `the handle belongs to the bus ${d.handleBus}, not to ${d.bus}`,
     help: 'Recall on a bus of the name that sent the message.',
+  },
+  'recall.switched-off': {
+    message: (d: { bus: string }) => `the bus ${d.bus} takes no message back`,
+    help: 'Nothing was looked up. Leave the bus option recall out to allow it.',
+  },
+  'recall.window-closed': {
+    message: (d: { messageId: string; dueAt: number; closedAt: number; now: number }) =>
+      `the recall of ${d.messageId}, due at ${instant(d.dueAt)}, closed at ${instant(d.closedAt)}, ${d.now - d.closedAt} ms ago`,
+    help: 'Nothing was looked up, and the message stays as it is. The bus option recall sets the window.',
   },
   'receiver.unreadable-record': {
     message: (d: { recordId: string; rule: string }) => `the record ${d.recordId} is no message: ${d.rule}`,

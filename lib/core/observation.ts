@@ -25,6 +25,10 @@ export type BusEvent =
   | { readonly type: 'sent' | 'scheduled'; readonly messageId: string; readonly name: string; readonly dueAt?: number }
   /** A handler's repeat of a send that had been recalled in the meantime; it stays recalled. */
   | { readonly type: 'send-stayed-recalled'; readonly messageId: string; readonly name: string }
+  /** A recall was answered. */
+  | { readonly type: 'recalled'; readonly messageId: string; readonly outcome: string }
+  /** A message was to be moved to another time; `dueAt` is the new one, if it was. */
+  | { readonly type: 'rescheduled'; readonly messageId: string; readonly outcome: string; readonly dueAt?: number }
   /** A due message was published. `latenessMs` is never negative. */
   | { readonly type: 'dispatched'; readonly messageId: string; readonly name: string; readonly latenessMs: number }
   /** Its row was removed. */

@@ -1,3 +1,4 @@
+import type { Announce } from './announcing.js'
 import type { Envelope } from './envelope.js'
 import { DelayedDeliveryNotSupported, isPostdateError, PostdateError, reasonOf } from './errors.js'
 import { formatHandle } from './handle.js'
@@ -11,7 +12,6 @@ import type { RedeliveryCopy } from './redelivery/redelivery-copy.js'
 import { settleDueAt } from './schedule/due-instant.js'
 import { readSchedule } from './schedule.js'
 import type { BusSettings } from './settings.js'
-import { HINT_WITHIN_MS } from './transport.js'
 
 /** What a sender gets back. */
 export interface Receipt {
@@ -73,8 +73,8 @@ export interface Outbox {
   redeliver(copy: RedeliveryCopy): Promise<DeliveryResult>
 }
 
-/** Makes the outbox of a bus. `onScheduled` is told of every row's due instant once it is durable. */
-export const createOutbox = (settings: BusSettings, onScheduled: (dueAt: number) => void): Outbox => {
+/** Makes the outbox of a bus. `announce` is told of every row once it is durable. */
+export const createOutbox = (settings: BusSettings, announce: Announce): Outbox => {
   const { name: bus, persistence, transport, clock, logger, observe } = settings
   let warned = false
 
@@ -152,18 +152,6 @@ export const createOutbox = (settings: BusSettings, onScheduled: (dueAt: number)
     }
   }
 
-  const hint = async (rows: readonly OutgoingMessage[]): Promise<void> => {
-    const now = clock.now()
-    const near = settings.wakeHint === undefined ? [] : rows.filter((row) => row.dueAt - now <= HINT_WITHIN_MS)
-    const sent = await Promise.allSettled(
-      near.map(async ({ shard, dueAt }) => settings.wakeHint?.({ shard, dueAt, now })),
-    )
-    for (const result of sent) {
-      if (result.status === 'rejected')
-        logger.warn('a wake hint failed; the scheduled dispatcher finds the row', { reason: reasonOf(result.reason) })
-    }
-  }
-
   const store = async (
     messages: readonly PreparedMessage[],
     repeated: 'own' | 'derived',
@@ -198,8 +186,7 @@ export const createOutbox = (settings: BusSettings, onScheduled: (dueAt: number)
         }
       }
     })
-    for (const { dueAt } of durable) onScheduled(dueAt)
-    await hint(durable)
+    await announce(durable)
     return results
   }
 

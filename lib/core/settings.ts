@@ -7,6 +7,7 @@ import { type Ids, randomIds } from './ids.js'
 import { consoleLogger, guardObserver, type Logger, type Observer } from './observation.js'
 import type { Persistence } from './persistence.js'
 import type { OutgoingMiddleware } from './prepare.js'
+import { type RecallRules, type RecallWindow, readRecallRules } from './recall-window.js'
 import type { Receiver } from './receiver.js'
 import { type Duration, durationMs, type RefuseDuration } from './schedule/duration.js'
 import type { ScheduleRules } from './schedule.js'
@@ -46,6 +47,11 @@ export interface BusOptions {
    */
   readonly resolutionMs?: Resolution
   /**
+   * Whether scheduled messages may be taken back, or until when. `false` and a window refuse recalls with a typed error
+   * before the store is asked. @default true
+   */
+  readonly recall?: boolean | RecallWindow
+  /**
    * Refuse every delayed send on a persistence that isn't durable, as in a Lambda, which may be frozen or ended at any time.
    * @default false; `createBus` sets it inside AWS Lambda
    */
@@ -71,7 +77,8 @@ export interface BusOptions {
 type ScheduleOption = 'horizon' | 'pastDue' | 'delayLevels' | 'resolutionMs'
 
 /** The options of a bus with their defaults filled in. */
-export interface BusSettings extends Required<Omit<BusOptions, 'wakeHint' | 'onEvent' | ScheduleOption>> {
+export interface BusSettings extends Required<Omit<BusOptions, 'wakeHint' | 'onEvent' | 'recall' | ScheduleOption>> {
+  readonly recall: RecallRules
   readonly wakeHint: WakeHint | undefined
   readonly observe: Observer
   readonly schedule: ScheduleRules
@@ -96,6 +103,7 @@ const KNOWN: Readonly<Record<keyof BusOptions, true>> = {
   pastDue: true,
   delayLevels: true,
   resolutionMs: true,
+  recall: true,
   requireDurable: true,
   sendOnly: true,
   receivers: true,
@@ -161,5 +169,6 @@ export const settleOptions = (options: BusOptions): BusSettings => {
     logger,
     observe: guardObserver(options.onEvent, logger),
     schedule: readScheduleRules(options),
+    recall: readRecallRules(options.recall === undefined ? true : options.recall),
   }
 }
