@@ -16,6 +16,7 @@ export const FAULTS = {
   'request-refused': 'a request is refused whole',
   'entry-failed': 'one entry of a request fails for now, delivered or not',
   'refused-twice': 'a message is refused as if for good, and then accepted',
+  'request-poisoned': 'a message has every request refused that it is in',
   'refused-for-good': 'a message is refused every time',
   'crash-before-request': 'a process dies as it is about to send a request',
   'crash-before-answer': 'a process dies after its request was applied, before the answer',

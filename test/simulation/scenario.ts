@@ -12,7 +12,8 @@ export interface PlannedMessage {
   readonly delayMs: number
   /** Sent under an id of its own, and again under that id when the first try was unsure. */
   readonly hasOwnId: boolean
-  readonly isRefused: boolean
+  /** How the topic refuses it every time: the message itself, or each request that it is in. */
+  readonly refusal: 'message' | 'request' | undefined
   /** Its handlers fail every time. */
   readonly isUnhandleable: boolean
   readonly thinkMs: number
@@ -60,12 +61,14 @@ const drawDelay = (random: Random): number =>
 
 /** What messages may meet every time. */
 interface Allowed {
-  readonly refused: boolean
+  readonly refusals: readonly ('message' | 'request')[]
   readonly unhandleable: boolean
 }
 
 const planMessage = (random: Random, allowed: Allowed, number: string, depth: number): PlannedMessage => {
   const form = random.pick(['now', 'after', 'after', 'at', 'at'] as const)
+  // What is refused when a handler sends it at once would fail that handler for ever; that is no matter of delays.
+  const mayBeRefused = allowed.refusals.length > 0 && (form === 'after' || depth === MOST_DEPTH)
   const children = depth === 0 || random.chance(0.7) ? 0 : random.integer(1, 2)
   return {
     number,
@@ -73,9 +76,8 @@ const planMessage = (random: Random, allowed: Allowed, number: string, depth: nu
     form,
     delayMs: form === 'now' ? 0 : drawDelay(random),
     hasOwnId: random.chance(0.6),
-    // What is refused when a handler sends it at once would fail that handler for ever; that is no matter of delays.
-    isRefused: allowed.refused && (form === 'after' || depth === MOST_DEPTH) && random.chance(0.06),
-    isUnhandleable: allowed.unhandleable && random.chance(0.06),
+    refusal: mayBeRefused && random.chance(0.06) ? random.pick(allowed.refusals) : undefined,
+    isUnhandleable: allowed.unhandleable && random.chance(0.1),
     thinkMs: random.chance(0.3) ? random.integer(1, 500) : 0,
     children: Array.from({ length: children }, (_, index) =>
       planMessage(random, allowed, `${number}.${index + 1}`, depth - 1),
@@ -101,9 +103,12 @@ export const planScenario = (source: Random, faults: Faults): Scenario => {
     { delay: 2_000, backoff: 'fixed', maxAttempts: 3 },
     { delays: [1_000, 5_000], jitter: 0.5 },
   ])
-  const hasDeadLetters = redelivery.enabled !== false && random.chance(0.6)
+  const hasDeadLetters = redelivery.enabled !== false && random.chance(0.7)
   const allowed: Allowed = {
-    refused: faults.has('refused-for-good'),
+    refusals: [
+      ...(faults.has('refused-for-good') ? (['message'] as const) : []),
+      ...(faults.has('request-poisoned') ? (['request'] as const) : []),
+    ],
     unhandleable: hasDeadLetters && faults.has('handler-always-throws'),
   }
   const bursts = drawTimes(random, 3, activeMs - 5_000)

@@ -69,7 +69,11 @@ const countPublishes = ({ messages }: History): number => {
 const runUntilQuiet = async (site: Site, hosts: readonly Host[], errands: readonly Errand[]): Promise<void> => {
   const { world, scenario, queues } = site
   const { clock, history, faults } = world
-  const isRefusing = faults.has('refused-for-good') || faults.has('refused-twice') || faults.has('request-refused')
+  const isRefusing =
+    faults.has('refused-for-good') ||
+    faults.has('refused-twice') ||
+    faults.has('request-refused') ||
+    faults.has('request-poisoned')
   const turnsMs = scenario.mode === 'turns' ? TURNS_WAIT_MS : 0
   const limitAt = clock.now() + SETTLES_WITHIN_MS + turnsMs + (isRefusing ? REFUSED_WAIT_MS + 2 * turnsMs : 0)
   const isDone = () =>
@@ -133,7 +137,7 @@ export const simulate = async ({ seed, isTraced, sabotage }: SimulationOptions):
       watched: watchTopic(history, publishTimeoutMs),
       queues,
       isDown,
-      refuses: (number) => planned.get(number)?.isRefused === true,
+      refusalOf: (number) => planned.get(number)?.refusal,
     },
     queues,
     ids: countedIds(),

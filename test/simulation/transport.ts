@@ -13,8 +13,8 @@ export interface SimulatedTopic {
   readonly queues: readonly SimulatedQueue[]
   /** Whether it takes nothing at present. */
   readonly isDown: () => boolean
-  /** Messages that it refuses every time. */
-  readonly refuses: (number: string) => boolean
+  /** How it refuses a message every time. */
+  readonly refusalOf: (number: string) => 'message' | 'request' | undefined
 }
 
 const LIMITS = { maxMessageBytes: 262_144, maxBatchBytes: 262_144, maxBatchMessages: 10 } as const
@@ -51,7 +51,7 @@ export const simulateTransport = (world: World, process: SimulatedProcess, topic
     const { envelope } = flight.publication
     const about = () => ({ process: process.name, messageIds: [envelope.messageId] })
     const { refusals } = flight.message
-    if (topic.refuses(numberOf(envelope))) {
+    if (topic.refusalOf(numberOf(envelope)) === 'message') {
       flight.message.refusals++
       faults.keep('refused-for-good', about())
       return fail('message', 'no', 'the message is refused')
@@ -60,8 +60,7 @@ export const simulateTransport = (world: World, process: SimulatedProcess, topic
       flight.message.refusals++
       return fail('message', 'no', 'the message is refused for now')
     }
-    const goesOn =
-      flight.message.stumbles > 0 && !faults.isCeased() && faults.keep('entry-failed', about()) !== undefined
+    const goesOn = flight.message.stumbles > 0 && faults.keep('entry-failed', about()) !== undefined
     if (goesOn || faults.draw('entry-failed', OFTEN, about())) {
       flight.message.stumbles = goesOn ? flight.message.stumbles - 1 : random.pick([0, 0, 0, STUMBLES])
       const isDelivered = random.chance(0.4)
@@ -82,7 +81,9 @@ export const simulateTransport = (world: World, process: SimulatedProcess, topic
     await travel(world, journey)
     if (topic.isDown()) return all(fail('topic', 'no', 'the topic is down'))
     if (faults.draw('topic-throttled', OFTEN, about())) return all(fail('topic', 'no', 'throttled'))
-    if (faults.draw('request-refused', OFTEN, about())) {
+    const isPoisoned = flights.some(({ message }) => topic.refusalOf(message.number) === 'request')
+    if (isPoisoned) faults.keep('request-poisoned', about())
+    if (isPoisoned || faults.draw('request-refused', OFTEN, about())) {
       // Alone, a refusal counts against the message itself.
       if (flights.length === 1) for (const { message } of flights) message.refusals++
       return all(fail('request', 'no', 'the request is refused'))
