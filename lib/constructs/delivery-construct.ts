@@ -7,7 +7,14 @@ import { Construct } from 'constructs'
 import { environmentVariables } from '../wiring/environment.js'
 import { allowDelivery, grantKey } from './encryption.js'
 import { deliveryMetric } from './metrics.js'
-import { combineGrants, grantOn, grantTable, recallPermissions, senderPermissions } from './permissions.js'
+import {
+  combineGrants,
+  grantOn,
+  grantTable,
+  inboxPermissions,
+  recallPermissions,
+  senderPermissions,
+} from './permissions.js'
 import { refuseProps } from './refuse-props.js'
 import { type ReceiverRoutes, routesOf } from './routes.js'
 
@@ -70,6 +77,12 @@ export abstract class DeliveryConstruct extends Construct {
   grantRecall(grantee: IGrantable): Grant {
     const table = grantTable(grantee, this.tableArn, recallPermissions)
     return this.encryptionKey === undefined ? table : table.combine(grantKey(grantee, this.encryptionKey, 'send'))
+  }
+
+  /** Lets a principal keep its inbox in the table: for receivers with `powertoolsInbox({ tableName })`. */
+  grantInbox(grantee: IGrantable): Grant {
+    const key = this.encryptionKey === undefined ? [] : [grantKey(grantee, this.encryptionKey, 'send')]
+    return combineGrants(grantTable(grantee, this.tableArn, inboxPermissions), ...key)
   }
 
   /**

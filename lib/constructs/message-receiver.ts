@@ -61,14 +61,15 @@ const receiverOf = new WeakMap<LambdaFunction, MessageReceiver>()
 
 /**
  * A queue subscribed to messages, and the function that handles them. Records that fail come again on their own, and go to
- * the dead letters when they came too often; what SNS could not deliver goes to dead letters of the subscription's own.
+ * the dead letters when they are given up on or came too often; what SNS could not deliver goes to dead letters of the
+ * subscription's own.
  * @example
  * new MessageReceiver(this, 'Billing', { delivery, name: 'billing', handler: billingFunction, messages: [PlaceOrder, CancelOrder] })
  */
 export class MessageReceiver extends Construct {
   /** Holds what is to be handled. */
   readonly queue: Queue
-  /** Records that came too often. */
+  /** Records that the receiver gave up on, with the reason, and such that came too often. */
   readonly deadLetterQueue: Queue
   /** Messages that SNS could not deliver to the queue. */
   readonly subscriptionDeadLetterQueue: Queue
@@ -124,8 +125,11 @@ export class MessageReceiver extends Construct {
     delivery.connect(handler)
     handler.addEnvironment(environmentVariables.receiverName, name)
     handler.addEnvironment(environmentVariables.subscribedNames, formatNames(namesOf(this, messages), sha256))
+    // What the receiver gives up on it sends there itself, with the reason.
+    handler.addEnvironment(environmentVariables.deadLetterQueueUrl, this.deadLetterQueue.queueUrl)
     grantOn(handler, this.queue.queueArn, ...POLLING_ACTIONS)
-    if (key !== undefined) grantKey(handler, key, 'receive')
+    grantOn(handler, this.deadLetterQueue.queueArn, 'sqs:SendMessage')
+    if (key !== undefined) grantKey(handler, key, 'enqueue')
     new EventSourceMapping(this, 'Source', {
       target: handler,
       eventSourceArn: this.queue.queueArn,

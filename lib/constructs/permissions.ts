@@ -11,6 +11,7 @@ const DUE = 'due#*'
 const BODY = 'body#*'
 const DEAD = 'dead#*'
 const CONTROL = 'control'
+const INBOX = 'inbox#*'
 
 /** A sender stores rows and bodies that are not there yet. It changes and removes none. */
 export const senderPermissions: readonly TablePermission[] = [
@@ -24,6 +25,14 @@ export const recallPermissions: readonly TablePermission[] = [
   { actions: ['dynamodb:GetItem', 'dynamodb:UpdateItem'], partitions: [DUE, DEAD] },
   { actions: ['dynamodb:PutItem'], partitions: [DUE] },
   { actions: ['dynamodb:DeleteItem'], partitions: [DUE, BODY] },
+]
+
+/** An inbox notes what is being handled and was, and looks it up. */
+export const inboxPermissions: readonly TablePermission[] = [
+  {
+    actions: ['dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+    partitions: [INBOX],
+  },
 ]
 
 /** Claims, settles, gives back, gives up. */

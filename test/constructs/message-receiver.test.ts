@@ -31,6 +31,15 @@ const shopWith = (
     })
   })
 
+/** An environment as a function gets it: each reference is text, here the logical id of what it refers to. */
+const deployed = (variables: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : String((value as { Ref?: string }).Ref),
+    ]),
+  )
+
 describe('a receiver', () => {
   it('is subscribed raw, to its messages and its own redeliveries, with dead letters of its own', () => {
     expect(findResource(shopWith(), 'AWS::SNS::Subscription', 'BillingSubscription')).toEqual({
@@ -85,11 +94,12 @@ describe('a receiver', () => {
   })
 
   it('tells its function what it is subscribed to, as createReceiver compares it', () => {
-    const environment = environmentOf(shopWith(), 'Handler') as Record<string, string>
+    const environment = deployed(environmentOf(shopWith(), 'Handler'))
     expect(environment).toMatchObject({
       POSTDATE_RECEIVER_NAME: 'billing',
       POSTDATE_SUBSCRIBED_NAMES: 'orders/place,orders/placed',
       POSTDATE_BUS_NAME: 'orders',
+      POSTDATE_DEAD_LETTER_QUEUE_URL: expect.stringMatching(/^BillingDeadLetters/),
     })
     const bus = createBus({ name: 'orders' })
     const start = (...handlers: Parameters<typeof createReceiver>[1]) =>
@@ -105,7 +115,7 @@ describe('a receiver', () => {
 
   it('says the same of 149 long names', () => {
     const messages = names(149, 'x'.repeat(240))
-    const environment = environmentOf(shopWith({ messages }, { unrouted: false }), 'Handler') as Record<string, string>
+    const environment = deployed(environmentOf(shopWith({ messages }, { unrouted: false }), 'Handler'))
     const handlers = messages.map(($name) => handlerFor(defineCommand($name)(), () => {}))
     const bus = createBus({ name: 'orders' })
     expect(() => createReceiver(bus, handlers, { name: 'billing', environment })).not.toThrow()

@@ -50,7 +50,10 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
     'dynamodb:PutItem on DeliveryTable of due#*',
     'dynamodb:UpdateItem on DeliveryTable of due#* dead#*',
   ],
-  BillingFunctionServiceRole: [...SENDER, ...polling('BillingQueue')],
+  BillingFunctionServiceRole: [...SENDER, ...polling('BillingQueue'), 'sqs:SendMessage on BillingDeadLetters'],
+  OnceFunctionServiceRole: ['DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'].map(
+    (action) => `dynamodb:${action} on DeliveryTable of inbox#*`,
+  ),
   DeliveryDispatcherRole: [
     ...DISPATCHING,
     'dynamodb:PutItem on DeliveryTable of control',
@@ -71,6 +74,7 @@ const synthesizeShop = (props: { customerKey?: boolean; mode?: 'minute'; context
     const delivery = new DelayedDelivery(stack, 'Delivery', { busName: 'orders', mode, encryptionKey })
     delivery.connect(userFunction(stack, 'Orders'))
     delivery.grantRecall(userFunction(stack, 'Recaller'))
+    delivery.grantInbox(userFunction(stack, 'OnceFunction'))
     const handler = userFunction(stack, 'BillingFunction')
     new MessageReceiver(stack, 'Billing', { delivery, name: 'billing', handler, messages: ['orders/place'] })
   }, props.context)
@@ -114,7 +118,9 @@ describe('the roles of a delivery', () => {
     ].map((action) => action + through('dynamodb', 'sns', 'sqs'))
     for (const role of ['OrdersServiceRole', 'RecallerServiceRole', 'DeliveryDispatcherRole', 'DeliveryWakerRole'])
       expect(keyLines(role)).toEqual(all)
-    expect(keyLines('BillingFunctionServiceRole')).toEqual([...all, `kms:Decrypt${through('sqs')}`].sort())
+    expect(keyLines('BillingFunctionServiceRole')).toEqual(
+      [...all, `kms:Decrypt${through('sqs')}`, `kms:GenerateDataKey${through('sqs')}`].sort(),
+    )
     expect(keyLines('DeliveryTickRole')).toEqual(
       ['kms:Decrypt', 'kms:GenerateDataKey'].map((one) => one + through('sqs')),
     )
