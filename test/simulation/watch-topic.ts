@@ -76,6 +76,3 @@ export const watchTopic = (history: History, publishTimeoutMs: number): WatchedT
     },
   }
 }
-
-/** Says whether a row was ever published. */
-export const wasPublished = (row: RowRecord): boolean => row.lives.some(({ publishes }) => publishes.length > 0)
