@@ -7,9 +7,11 @@ export type Line =
       readonly form: string
       readonly messageId: string
       readonly status: string
-      /** The instant it was asked for. */
+      /** The instant that the sender asked for. */
       readonly askedAt: number
-      /** How far ahead that was when it was sent. */
+      /** The instant that the receipt promises: never before the one asked for. */
+      readonly dueAt: number
+      /** How far ahead the instant asked for was when it was sent. */
       readonly aheadMs: number
     }
   | { readonly event: 'recalled'; readonly number: number; readonly messageId: string; readonly outcome: string }

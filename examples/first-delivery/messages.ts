@@ -13,3 +13,9 @@ export const Remind = defineCommand('demo/remind', 1)<Promised>()
 
 /** An event: whoever listens is told that a trial ended. */
 export const TrialEnded = defineEvent('demo/trial-ended', 1)<Promised>()
+
+/** How long a trial lasts in the example. */
+export const TRIAL_MS = 2_750
+
+/** A command that is delayed unless its sender says otherwise. */
+export const EndTrial = defineCommand('demo/end-trial', 1, { deliverAfter: TRIAL_MS })<Promised>()

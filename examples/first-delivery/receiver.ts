@@ -2,7 +2,7 @@ import { sqsSource } from '../../lib/aws.js'
 import { createBus, defineReceiver, type HandlerContext, handlerFor, systemClock } from '../../lib/index.js'
 import { connect, readSetup } from './connect.js'
 import { tell } from './lines.js'
-import { type Promised, Remind, TrialEnded } from './messages.js'
+import { EndTrial, type Promised, Remind, TrialEnded } from './messages.js'
 
 /** A started bus: dispatches what is due, shares that work with the other one, and receives from the queue. */
 
@@ -17,7 +17,10 @@ const bus = createBus({
   ...options,
   receivers: [
     {
-      receiver: defineReceiver('reminders', [handlerFor(Remind, report), handlerFor(TrialEnded, report)]),
+      receiver: defineReceiver(
+        'reminders',
+        [Remind, TrialEnded, EndTrial].map((definition) => handlerFor(definition, report)),
+      ),
       source: sqsSource({ queueUrl: setup.queueUrl, client: sqs, waitTimeSeconds: 1 }),
     },
   ],

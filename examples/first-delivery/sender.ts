@@ -1,51 +1,64 @@
-import { createBus, type Message, type SendOptions, systemClock } from '../../lib/index.js'
+import { createBus, type Message, type Receipt, systemClock } from '../../lib/index.js'
 import { connect, readSetup } from './connect.js'
+import { after, type Form, forms } from './forms.js'
 import { tell } from './lines.js'
-import { type Promised, Remind, TrialEnded } from './messages.js'
+import { EndTrial, type Promised, Remind, TRIAL_MS, TrialEnded } from './messages.js'
 
-/** Schedules messages in every form, tells what it was promised, takes one back, and ends. */
+/** Schedules messages in every form, tells what it asked for and was promised, takes one back, and ends. */
 
 const bus = createBus({ ...connect(readSetup()).options, sendOnly: true })
 let number = 0
 
-type Make = (promised: Promised) => Message
-
-const schedule = async (form: string, options: SendOptions, make: Make = Remind, text?: string) => {
-  number++
-  const sentAt = systemClock.now()
-  const message = make({ number, form, ...(text !== undefined && { text }) })
-  const receipt = make === TrialEnded ? await bus.publish(message, options) : await bus.send(message, options)
-  const askedAt = receipt.dueAt ?? sentAt
+const report = (promised: Promised, { messageId, status, dueAt }: Receipt, sentAt: number, askedAt: number) =>
   tell({
     event: 'scheduled',
-    number,
-    form,
-    messageId: receipt.messageId,
-    status: receipt.status,
-    askedAt,
+    ...{ number: promised.number, form: promised.form, messageId, status, askedAt },
+    dueAt: dueAt ?? sentAt,
     aheadMs: askedAt - sentAt,
   })
-  return { number, receipt }
+
+type Make = (promised: Promised) => Message
+
+/** Sends one message; what it asks for is worked out at the same instant as what is passed. */
+const schedule = async ({ form, options, asks }: Form, { make = Remind as Make, text = '' } = {}) => {
+  const promised = { number: ++number, form, ...(text !== '' && { text }) }
+  const sentAt = systemClock.now()
+  const message = make(promised)
+  const send = make === TrialEnded ? bus.publish : bus.send
+  const receipt = await send(message, options(sentAt))
+  report(promised, receipt, sentAt, asks(sentAt))
+  return { number: promised.number, receipt }
 }
 
-const inMs = (ms: number) => new Date(systemClock.now() + ms)
+for (const form of forms) await schedule(form)
+await schedule(after('the default of its definition', TRIAL_MS, {}), { make: EndTrial })
+await schedule(after('an event, published', 2_500, { deliverAfter: 2_500 }), { make: TrialEnded })
+await schedule(after('10 KB, deliverAfter: 3000', 3_000, { deliverAfter: 3_000 }), { text: 'x'.repeat(10_000) })
 
-await schedule('at once', {})
-await schedule('deliverAt an hour ago', { deliverAt: inMs(-3_600_000) })
-await schedule('deliverAfter 500', { deliverAfter: 500 })
-await schedule('deliverAfter 2 seconds', { deliverAfter: { seconds: 2 } })
-await schedule('deliverAfter 3 s 250 ms', { deliverAfter: { seconds: 3, milliseconds: 250 } })
-await schedule('deliverAt a Date', { deliverAt: inMs(4_000) })
-await schedule('an event, published', { deliverAfter: 2_500 }, TrialEnded)
-await schedule('10 KB, deliverAfter 3000', { deliverAfter: 3_000 }, Remind, 'x'.repeat(10_000))
-
-const unwanted = await schedule('taken back in time', { deliverAfter: { seconds: 5 } })
+const unwanted = await schedule(after('taken back in time', 5_000, { deliverAfter: { seconds: 5 } }))
 const recall = await bus.recall(unwanted.receipt.recallHandle ?? '')
 tell({ event: 'recalled', number: unwanted.number, messageId: recall.messageId, outcome: recall.outcome })
 
-for (let step = 0; step < 40; step++) await schedule('one of 40, 75 ms apart', { deliverAt: inMs(2_500 + step * 75) })
-const sameInstant = inMs(6_000)
-await Promise.all(Array.from({ length: 25 }, () => schedule('one of 25, same instant', { deliverAt: sameInstant })))
+/** Sends many messages in one call, each for an instant of its own. */
+const scheduleAll = async (form: string, askedAts: readonly number[]) => {
+  const sentAt = systemClock.now()
+  const all = askedAts.map((askedAt) => ({ askedAt, promised: { number: ++number, form } }))
+  const outcomes = await bus.sendAll(
+    all.map(({ askedAt, promised }) => ({ message: Remind(promised), deliverAt: new Date(askedAt) })),
+  )
+  for (const [index, { askedAt, promised }] of all.entries()) {
+    const outcome = outcomes[index]
+    if (outcome === undefined || outcome.status === 'failed') throw outcome?.error ?? new Error('no outcome')
+    report(promised, outcome, sentAt, askedAt)
+  }
+}
+
+const now = systemClock.now()
+await scheduleAll(
+  'one of 40 in one sendAll, 75 ms apart',
+  Array.from({ length: 40 }, (_, step) => now + 2_500 + step * 75),
+)
+await scheduleAll('one of 25 in one sendAll, same instant', new Array<number>(25).fill(now + 6_000))
 
 await bus.stop()
 tell({ event: 'done', process: 'sender' })

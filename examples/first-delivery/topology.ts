@@ -21,7 +21,7 @@ export const createTopology = async (
       Endpoint: Attributes.QueueArn,
       Attributes: {
         RawMessageDelivery: 'true',
-        FilterPolicy: JSON.stringify({ route: ['demo/remind', 'demo/trial-ended', '@reminders'] }),
+        FilterPolicy: JSON.stringify({ route: ['demo/remind', 'demo/trial-ended', 'demo/end-trial', '@reminders'] }),
       },
     }),
   )

@@ -1,5 +1,6 @@
-import { sleepUntil, systemClock } from '../../lib/index.js'
+import { type SendOptions, sleepUntil, systemClock } from '../../lib/index.js'
 import type { LocalCloud } from '../../lib/local.js'
+import { type Form, forms } from '../first-delivery/forms.js'
 import type { Line } from '../first-delivery/lines.js'
 import { expectedOf } from '../first-delivery/summary.js'
 import { keyOf, readHandled } from './read-invocations.js'
@@ -24,6 +25,18 @@ interface PlacedOrder {
   readonly cancellation: Receipt
 }
 
+const PLACED = { form: 'order placed, published at once', asks: (now: number) => now }
+const REMINDER: Form = {
+  form: 'payment reminder',
+  options: (now) => ({ deliverAt: new Date(now + REMIND_AFTER_MS) }),
+  asks: (now) => now + REMIND_AFTER_MS,
+}
+const CANCELLATION = { form: 'cancellation', asks: (now: number) => now + CANCEL_AFTER_MS }
+
+/** When to remind, as the function's event has it: a Date goes as text, all other forms as they are. */
+const asJson = (options: SendOptions) =>
+  options.deliverAt instanceof Date ? { remindAt: options.deliverAt.toISOString() } : { remind: options }
+
 /** Places orders by calling the orders function, and tells of each message that is to come of it, and of each that came. */
 export const playOrders = async (
   cloud: LocalCloud,
@@ -36,23 +49,24 @@ export const playOrders = async (
     lines.push(line)
     onLine(line)
   }
-  const promise = (key: string, form: string, sentAt: number, status: string, dueAt?: number) => {
+  const promise = (key: string, { form, asks }: Omit<Form, 'options'>, sentAt: number, { status, dueAt }: Receipt) => {
     number++
-    const askedAt = dueAt ?? sentAt
-    tell({ event: 'scheduled', number, form, messageId: key, status, askedAt, aheadMs: askedAt - sentAt })
+    const askedAt = asks(sentAt)
+    const about = { number, form, messageId: key, status, askedAt, dueAt: dueAt ?? sentAt }
+    tell({ event: 'scheduled', ...about, aheadMs: askedAt - sentAt })
   }
 
-  const place = async (orderId: string): Promise<void> => {
+  const place = async (orderId: string, reminderForm: Form = REMINDER): Promise<void> => {
     const sentAt = systemClock.now()
-    const at = (ms: number) => new Date(sentAt + ms).toISOString()
-    const order = { orderId, remindAt: at(REMIND_AFTER_MS), cancelAt: at(CANCEL_AFTER_MS) }
+    const cancelAt = new Date(CANCELLATION.asks(sentAt)).toISOString()
+    const order = { orderId, cancelAt, ...asJson(reminderForm.options(sentAt)) }
     const { outcome, payload, error } = await cloud.invoke('PostdateExample/Orders', order)
     if (outcome !== 'ok')
       throw new Error(`the orders function did not place ${orderId}: ${error?.errorMessage ?? outcome}`)
     const { reminder, cancellation } = payload as PlacedOrder
-    promise(keyOf('shop/order-placed', orderId), 'order placed, published at once', sentAt, 'sent')
-    promise(keyOf('shop/remind-payment', orderId), 'payment reminder', sentAt, reminder.status, reminder.dueAt)
-    promise(keyOf('shop/cancel-order', orderId), 'cancellation', sentAt, cancellation.status, cancellation.dueAt)
+    promise(keyOf('shop/order-placed', orderId), PLACED, sentAt, { status: 'sent' })
+    promise(keyOf('shop/remind-payment', orderId), reminderForm, sentAt, reminder)
+    promise(keyOf('shop/cancel-order', orderId), CANCELLATION, sentAt, cancellation)
   }
 
   let told = 0
@@ -91,6 +105,8 @@ export const playOrders = async (
     await place(`order-${order}`)
     await watch(systemClock.now() + ORDER_EVERY_MS, () => false)
   }
+  progress('Placing one order for each way to say when to remind:')
+  for (const [index, form] of forms.entries()) await place(`order-by-form-${index + 1}`, form)
   progress('Waiting for the rest to fall due …')
   await watch(systemClock.now() + GIVE_UP_AFTER_MS, isReceived)
   await watch(systemClock.now() + WATCH_FOR_DUPLICATES_MS, () => false)
