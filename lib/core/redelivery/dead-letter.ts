@@ -34,18 +34,34 @@ export const DEAD_LETTER_ATTRIBUTE = 'deadLetter'
 /** With the one of ours ten, which is all that SQS takes. */
 const MOST_ATTRIBUTES = 9
 /** The lengths of a reason that are tried, in UTF-16 units. */
-const REASON_LENGTHS = [1_000, 60]
+const REASON_LENGTHS = [1_000, 200, 60]
 
-const attributesToKeep = (record: IncomingRecord): Record<string, string> => {
-  const present = Object.entries(record.attributes).filter(
-    ([name, value]) => name !== DEAD_LETTER_ATTRIBUTE && value !== '',
+/**
+ * The failures before the last may have taken all the room that the limit left; the dead letter tells them itself, so they
+ * need not be told twice.
+ */
+const withoutFailure = (delivery: string): string => {
+  try {
+    const { failure: _, ...rest } = JSON.parse(delivery) as { readonly failure?: unknown }
+    return toJsonText(rest)
+  } catch {
+    // Of a record that can't be read, kept as it came.
+    return delivery
+  }
+}
+
+const attributesToKeep = ({ attributes }: IncomingRecord, isRead: boolean): Record<string, string> => {
+  const present = Object.entries(attributes).filter(([name, value]) => name !== DEAD_LETTER_ATTRIBUTE && value !== '')
+  return Object.fromEntries(
+    present
+      .slice(0, MOST_ATTRIBUTES)
+      .map(([name, value]) => [name, isRead && name === 'delivery' ? withoutFailure(value) : value]),
   )
-  return Object.fromEntries(present.slice(0, MOST_ATTRIBUTES))
 }
 
 /**
- * Writes a dead letter for a queue: the record as it came, and one more attribute that says why. The history of failures is
- * cut to what the limit leaves.
+ * Writes a dead letter for a queue: the record as it came, but for its history of failures, and one more attribute that says
+ * why, with that history, cut to what the limit leaves.
  * @throws PostdateError `receiver.dead-letter-failed` when the record itself leaves no room for a reason
  */
 export const toDeadLetterWire = (letter: DeadLetter, maxBytes: number, deadLetters: string): WireMessage => {
@@ -53,7 +69,7 @@ export const toDeadLetterWire = (letter: DeadLetter, maxBytes: number, deadLette
   const write = (reason: string, cut: FailureHistory | undefined): WireMessage => ({
     body: record.body,
     attributes: {
-      ...attributesToKeep(record),
+      ...attributesToKeep(record, attempt !== undefined),
       [DEAD_LETTER_ATTRIBUTE]: toJsonText({
         reason,
         receiver,

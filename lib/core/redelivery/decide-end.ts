@@ -1,11 +1,11 @@
+import { describeValue } from '../describe-value.js'
 import { PostdateError, reasonOf } from '../errors.js'
 import type { Observer } from '../observation.js'
 import type { Receiver } from '../receiver.js'
 import { roundUp } from '../schedule/due-instant.js'
-import { describeValue } from '../schedule.js'
 import type { BusSettings } from '../settings.js'
 import type { DeadLetters } from './dead-letter.js'
-import { describeFailure, type FailureHistory, recordFailure } from './failure-history.js'
+import { cutText, describeFailure, type FailureHistory, recordFailure } from './failure-history.js'
 import type { HandlerResult } from './handler-result.js'
 import type { ReadRecord } from './read-record.js'
 import { whyNoCopy } from './redelivery-copy.js'
@@ -29,9 +29,12 @@ export interface DecidingParts {
   readonly observe: Observer
 }
 
+/** Of what a handler threw, in events and logs. */
+const LONGEST_REASON = 1_000
+
 /** Says that a record is left to its queue, which delivers it again or moves it by its redrive policy. */
 const leaveToQueue = (error: unknown, why: string): Error =>
-  new Error(`${reasonOf(error)}; left to its queue, since ${why}`, { cause: error })
+  new Error(`${cutText(reasonOf(error), LONGEST_REASON)}; left to its queue, since ${why}`, { cause: error })
 
 const NO_DEAD_LETTERS = 'the receiver has no dead letters of its own'
 
@@ -74,7 +77,7 @@ export const decideFailure = (read: ReadRecord, error: unknown, parts: DecidingP
     type: 'handling-failed',
     recordId: read.record.recordId,
     receiver: receiver.name,
-    reason: reasonOf(error),
+    reason: cutText(reasonOf(error), LONGEST_REASON),
   })
   const notOurs = whyNotOurs(read, parts)
   if (notOurs !== undefined) throw leaveToQueue(error, notOurs)

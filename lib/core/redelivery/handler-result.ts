@@ -1,5 +1,6 @@
+import { describeValue } from '../describe-value.js'
 import { PostdateError } from '../errors.js'
-import { type Duration, describeValue, durationMs } from '../schedule.js'
+import { type Duration, durationMs } from '../schedule.js'
 
 /** The package may be loaded twice, as ESM and as CommonJS: results know each other by this. */
 const BRAND = Symbol.for('postdate.handler-result')

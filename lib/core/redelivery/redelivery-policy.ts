@@ -1,7 +1,8 @@
 import { checkKnown } from '../check-known.js'
+import { describeValue } from '../describe-value.js'
 import { PostdateError } from '../errors.js'
 import { hashText } from '../ids.js'
-import { type Duration, describeValue, durationMs } from '../schedule.js'
+import { type Duration, durationMs } from '../schedule.js'
 
 /** How a receiver redelivers what its handlers failed at. Durations are milliseconds or parts, as in `deliverAfter`. */
 export interface RedeliveryOptions {

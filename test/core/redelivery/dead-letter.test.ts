@@ -34,6 +34,19 @@ describe('a dead letter', () => {
     })
   })
 
+  test('tells the failures once, also when they had filled the record to its limit', () => {
+    const delivery = { sentAt: 1, attempt: 4, failure }
+    const record = recordOf('x', 'b'.repeat(1_000), { delivery: JSON.stringify(delivery) })
+    const { attributes } = toDeadLetterWire(letterOf({ record }), wireBytes(record), 'dead')
+    expect(JSON.parse(attributes.delivery ?? '')).toEqual({ sentAt: 1, attempt: 4 })
+    expect(JSON.parse(attributes.deadLetter ?? '').failure).toMatchObject({ count: 1, last: { at: 1 } })
+  })
+
+  test('of a record that could not be read has its attributes as they came', () => {
+    const { attempt: _, ...unread } = letterOf({ record: recordOf('x', '[', { delivery: '{"failure"' }) })
+    expect(toDeadLetterWire(unread, 262_144, 'dead').attributes.delivery).toBe('{"failure"')
+  })
+
   test('of a record that could not be read has no attempt', () => {
     const { attempt: _, failure: __, ...unread } = letterOf()
     expect(whyOf(unread)).toEqual({ reason: 'failed 5 times', receiver: 'billing', diedAt: 1_000 })
