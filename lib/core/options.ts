@@ -4,8 +4,6 @@ import { PostdateError } from './errors.js'
 import type { MessageAttributes } from './message.js'
 import { SCHEDULE_OPTIONS, type ScheduleOptions } from './schedule.js'
 
-export { nearestWord } from './nearest-word.js'
-
 /** How a message is sent: attributes, an id of one's own, and when. */
 export type SendOptions = Partial<MessageAttributes> & {
   /** An id of the sender's own, for sends that may be repeated. 1 to 128 letters, digits and `_ . : / @ + = -`. */

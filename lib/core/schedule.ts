@@ -5,11 +5,8 @@ import { type AskedSchedule, roundUp } from './schedule/due-instant.js'
 import { type Duration, durationMs } from './schedule/duration.js'
 import { type Instant, readInstant } from './schedule/instant.js'
 
-export { describeValue } from './describe-value.js'
 export type { Duration, DurationParts } from './schedule/duration.js'
 export { durationMs } from './schedule/duration.js'
-export type { EpochInstant, Instant } from './schedule/instant.js'
-export type { LocalTime } from './schedule/local-time.js'
 
 /** One way to say when, and no other with it. */
 export type ScheduleForm =

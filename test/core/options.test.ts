@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isPostdateError } from '../../lib/core/errors.js'
-import { checkSendOptions, nearestWord } from '../../lib/core/options.js'
+import { nearestWord } from '../../lib/core/nearest-word.js'
+import { checkSendOptions } from '../../lib/core/options.js'
 
 const refusalOf = (options: unknown) => {
   try {
