@@ -14,6 +14,11 @@ The shop is up. Place an order, with a reminder in 5 seconds and a cancellation 
 
 You get the receipts, with recall handles. Below, the billing function logs "shop/order-placed" at once, "shop/remind-payment"
 five and "shop/cancel-order" ten seconds later. The dispatcher is called every minute, the waker when something is due sooner.
+
+The smoke test of a deployed stack works on this one, too:
+
+  npm run postdate -- smoke --stack PostdateExample --endpoint ${cloud.endpoint}
+
 Ctrl-C ends it; nothing is kept.
 `)
 

@@ -5,7 +5,7 @@ import { compileBlocks, runBlocks } from './run-blocks.js'
 /** Pages whose blocks are one program, each going on where the last one ended. */
 const oneProgram = ['docs/guides/scheduling.md']
 /** Pages whose blocks are programs of their own. */
-const ownPrograms = ['README.md']
+const ownPrograms = ['README.md', 'docs/guides/deploying.md']
 
 const modules: readonly (readonly [string, readonly Block[]])[] = [
   ...oneProgram.map((page) => [page, readBlocks(page)] as const),

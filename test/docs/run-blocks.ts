@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
+import { environmentVariables } from '../../lib/wiring/environment.js'
 import { compileFiles, projectRoot } from '../support/compile-files.js'
 import { type Block, toModule } from './read-blocks.js'
 
@@ -107,10 +108,19 @@ export interface RunOutcome {
 
 const GIVE_UP_AFTER_MS = 20_000
 
+/** What a block finds: the environment of a function that `delivery.connect(fn)` connected. */
+const blockEnvironment = {
+  AWS_REGION: 'us-east-1',
+  AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
+  [environmentVariables.busName]: 'orders',
+  [environmentVariables.tableName]: 'orders-delayed',
+  [environmentVariables.topicArn]: 'arn:aws:sns:us-east-1:123456789012:orders',
+}
+
 const runFile = (file: string): Promise<RunOutcome> =>
   new Promise((resolve) => {
     const child = spawn(process.execPath, ['--enable-source-maps', file], {
-      env: { ...process.env, AWS_REGION: 'us-east-1', AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
+      env: { ...process.env, ...blockEnvironment },
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: GIVE_UP_AFTER_MS,
     })
