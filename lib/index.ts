@@ -9,6 +9,7 @@ export type { ErrorCode, ErrorContext, ErrorDetails } from './core/errors.js'
 export { DelayedDeliveryNotSupported, isPostdateError, PostdateError } from './core/errors.js'
 export type { Ids } from './core/ids.js'
 export { randomIds } from './core/ids.js'
+export type { IfScheduled, KeyedMessage, KeyedOutcome, KeyOptions, Keys } from './core/keys.js'
 export type {
   Attributes,
   AttributeValue,
@@ -47,6 +48,7 @@ export type {
 } from './core/persistence.js'
 export type { OutgoingDraft, OutgoingMiddleware } from './core/prepare.js'
 export type { RecallWindow } from './core/recall-window.js'
+export type { KeyRecallResult } from './core/recalling.js'
 export type { Handler, Receiver, ReceiverOptions } from './core/receiver.js'
 export { defineReceiver, handlerFor } from './core/receiver.js'
 export type { ReceivingOptions } from './core/receiving.js'

@@ -6,7 +6,7 @@ import type { Message, MessageKind } from './message.js'
 import type { SendOptions } from './options.js'
 import { createOutbox, type Receipt, receiptOf } from './outbox.js'
 import { canDelay, type Persistence } from './persistence.js'
-import { createRecall } from './recalling.js'
+import { createRecall, createRecallByKey, type KeyRecallResult } from './recalling.js'
 import type { Receiver } from './receiver.js'
 import { handleRecords, type ReceivingOptions } from './receiving.js'
 import { createRescheduling, type RescheduleResult, type When } from './rescheduling.js'
@@ -45,6 +45,14 @@ export interface Bus {
    * `persistence.*`
    */
   recall(recallHandle: string): Promise<RecallResult>
+  /**
+   * Withdraws the message that is scheduled under a key, and frees the key.
+   * @throws PostdateError `options.invalid`, `recall.switched-off`, `recall.window-closed`, `persistence.*`
+   * @example
+   * await bus.send(RemindPayment({ invoice }), { deliverAfter: { days: 14 }, key: `invoice-${invoice}` })
+   * await bus.recallByKey(`invoice-${invoice}`) // from anywhere, when it was paid
+   */
+  recallByKey(key: string): Promise<KeyRecallResult>
   /**
    * Delivers a scheduled message at another time, sooner or later. Never twice and never not at all: one write of the register
    * that claims and recalls swap too moves it. Its old handles and its new one lead to it. A time that has passed is now.
@@ -107,6 +115,7 @@ export const assembleBus = (options: BusOptions): Bus => {
   const announce = createAnnounce(settings, (dueAt) => dispatcher?.expect(dueAt))
   const outbox = createOutbox(settings, announce)
   const recall = createRecall(settings)
+  const recallByKey = createRecallByKey(settings)
   const rescheduling = createRescheduling(settings, announce)
   const sending = new Set<Promise<unknown>>()
   let state: 'new' | 'started' | 'stopped' = 'new'
@@ -128,7 +137,7 @@ export const assembleBus = (options: BusOptions): Bus => {
     const prepared = await prepare(kind, message, sendOptions)
     const [result] = await outbox.deliver([prepared], 'own')
     if (result?.ok === false) throw result.error
-    return receiptOf(prepared, 'done')
+    return result?.receipt ?? receiptOf(prepared, 'done')
   }
 
   const sendMany = async (kind: MessageKind, entries: readonly SendEntry[]) =>
@@ -183,8 +192,9 @@ export const assembleBus = (options: BusOptions): Bus => {
     sendAll: (commands) => whileUsable('command', () => sendMany('command', commands)),
     publishAll: (events) => whileUsable('event', () => sendMany('event', events)),
     recall,
+    recallByKey,
     ...rescheduling,
-    openContext: (origin = {}) => openContext(origin, outbox, settings, recall),
+    openContext: (origin = {}) => openContext(origin, outbox, settings, { recall, recallByKey }),
     handleRecords: (records, receiver, receiving) =>
       handleRecords(records, receiver, settings, { open: bus.openContext, redeliver: outbox.redeliver }, receiving),
     start,

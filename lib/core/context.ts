@@ -5,7 +5,7 @@ import type { SendOptions } from './options.js'
 import { type Outbox, type PreparedMessage, type Receipt, receiptOf } from './outbox.js'
 import type { RecallOutcome } from './persistence.js'
 import type { Inherited } from './prepare.js'
-import { checkRecallOn } from './recalling.js'
+import { checkRecallOn, type KeyRecallResult } from './recalling.js'
 import type { FailureHistory } from './redelivery/failure-history.js'
 import { bufferAll, prepareAll, type SendEntry, type SendOutcome } from './send-all.js'
 import type { BusSettings } from './settings.js'
@@ -34,6 +34,8 @@ export interface MessageContext {
   publishAll(events: readonly SendEntry[]): Promise<readonly SendOutcome[]>
   /** Withdraws a message: one still in the buffer is removed there; a stored one is recalled at once, whatever the handler does later. */
   recall(recallHandle: string): Promise<RecallResult>
+  /** Withdraws the message under a key: what is in the buffer is removed there, and what is stored is recalled at once. */
+  recallByKey(key: string): Promise<KeyRecallResult>
 }
 
 /** The context of a handler of messages: also tells of the message that is being handled. */
@@ -78,12 +80,15 @@ const inherit = ({ handling }: ContextOrigin): Inherited => {
   return { correlationId, stickyAttributes }
 }
 
-/** Opens a context. `recallStored` recalls what is not in the buffer. */
+/** Recalls what is stored. */
+export type StoredRecalls = Pick<MessageContext, 'recall' | 'recallByKey'>
+
+/** Opens a context. `stored` recalls what is not in the buffer. */
 export const openContext = (
   origin: ContextOrigin,
   outbox: Outbox,
   settings: BusSettings,
-  recallStored: (recallHandle: string) => Promise<RecallResult>,
+  stored: StoredRecalls,
 ): OpenContext => {
   let buffer: PreparedMessage[] = []
   let closed = false
@@ -129,10 +134,17 @@ export const openContext = (
     recall: async (recallHandle) => {
       checkRecallOn(settings)
       const buffered = buffer.find((prepared) => prepared.recallHandle === recallHandle)
-      if (buffered?.row === undefined) return recallStored(recallHandle)
+      if (buffered?.row === undefined) return stored.recall(recallHandle)
       // An own messageId may be in the buffer several times: it is one message, and is taken back as one.
       buffer = buffer.filter((prepared) => prepared.recallHandle !== recallHandle)
       return { outcome: 'recalled', messageId: buffered.envelope.messageId, dueAt: buffered.row.dueAt }
+    },
+    recallByKey: async (key) => {
+      const found = await stored.recallByKey(key)
+      const last = buffer.findLast(({ asked }) => asked?.key === key)
+      buffer = buffer.filter(({ asked }) => asked?.key !== key)
+      if (last?.row === undefined || !['not-found', 'already-recalled'].includes(found.outcome)) return found
+      return { outcome: 'recalled', messageId: last.envelope.messageId, dueAt: last.row.dueAt }
     },
   }
 

@@ -107,6 +107,11 @@ export const errorCatalog = {
       `the message ${d.messageId} due at ${instant(d.dueAt)} was recalled, and stays so`,
     help: 'Nothing was stored. Send it under a new messageId if it is wanted after all.',
   },
+  'key.taken': {
+    message: (d: { key: string; messageId: string; dueAt: number }) =>
+      `the message ${d.messageId} is scheduled under the key ${d.key}, due at ${instant(d.dueAt)}`,
+    help: "Nothing was sent. Recall it first, or choose another ifScheduled than 'reject'.",
+  },
   'bus.stopped': {
     message: (d: { bus: string; attempted: string }) => `${d.attempted} on the bus ${d.bus}, which was stopped`,
     help: 'Send before bus.stop(), or make a new bus.',
@@ -132,6 +137,10 @@ export const errorCatalog = {
   'persistence.reschedule-not-supported': {
     message: (d: { persistence: string }) => `the persistence ${d.persistence} can't move messages to another time`,
     help: 'Give createBus a persistence with rescheduleOutgoingMessage, or recall the message and send another.',
+  },
+  'persistence.keys-not-supported': {
+    message: (d: { persistence: string }) => `the persistence ${d.persistence} keeps no messages under keys`,
+    help: 'Give createBus a persistence with keys, or send without a key.',
   },
   'persistence.not-durable': {
     message: (d: { persistence: string; name: string }) =>

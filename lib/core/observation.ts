@@ -25,6 +25,10 @@ export type BusEvent =
   | { readonly type: 'sent' | 'scheduled'; readonly messageId: string; readonly name: string; readonly dueAt?: number }
   /** A handler's repeat of a send that had been recalled in the meantime; it stays recalled. */
   | { readonly type: 'send-stayed-recalled'; readonly messageId: string; readonly name: string }
+  /** A message with a key was not stored: the one that is scheduled under the key (`messageId`) is kept. */
+  | { readonly type: 'kept'; readonly messageId: string; readonly name: string }
+  /** A scheduled message gave way to another of its key. */
+  | { readonly type: 'replaced'; readonly messageId: string; readonly by: string }
   /** A recall was answered. */
   | { readonly type: 'recalled'; readonly messageId: string; readonly outcome: string }
   /** A message was to be moved to another time; `dueAt` is the new one, if it was. */

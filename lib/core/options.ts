@@ -1,6 +1,7 @@
 import { checkKnown } from './check-known.js'
 import { describeValue, isPlainObject } from './describe-value.js'
 import { PostdateError } from './errors.js'
+import { KEY_OPTIONS, type KeyOptions } from './keys.js'
 import type { MessageAttributes } from './message.js'
 import { SCHEDULE_OPTIONS, type ScheduleOptions } from './schedule.js'
 
@@ -8,9 +9,10 @@ import { SCHEDULE_OPTIONS, type ScheduleOptions } from './schedule.js'
 export type SendOptions = Partial<MessageAttributes> & {
   /** An id of the sender's own, for sends that may be repeated. 1 to 128 letters, digits and `_ . : / @ + = -`. */
   readonly messageId?: string
-} & ScheduleOptions
+} & ScheduleOptions &
+  KeyOptions
 
-const KNOWN = ['correlationId', 'attributes', 'stickyAttributes', 'messageId', ...SCHEDULE_OPTIONS]
+const KNOWN = ['correlationId', 'attributes', 'stickyAttributes', 'messageId', ...SCHEDULE_OPTIONS, ...KEY_OPTIONS]
 
 const checkMap = (where: string, value: unknown): void => {
   const refuse = (name: string, rule: string) => new PostdateError('message.invalid-attributes', { where, name, rule })

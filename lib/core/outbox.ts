@@ -1,35 +1,23 @@
 import type { Announce } from './announcing.js'
-import type { Envelope } from './envelope.js'
+import { describeValue } from './describe-value.js'
 import { DelayedDeliveryNotSupported, isPostdateError, PostdateError, reasonOf } from './errors.js'
 import { formatHandle } from './handle.js'
 import { shardOf } from './ids.js'
+import { readKeyOptions } from './keys.js'
 import { defaultDelayOf, type MessageKind } from './message.js'
 import { checkSendOptions } from './options.js'
 import { missingMethods, type OutgoingMessage } from './persistence.js'
 import { checkSize, type Inherited, prepareEnvelope } from './prepare.js'
 import { publishNow } from './publish-now.js'
+import { type DeliveryResult, type PreparedMessage, receiptOf } from './receipt.js'
 import type { RedeliveryCopy } from './redelivery/redelivery-copy.js'
 import { settleDueAt } from './schedule/due-instant.js'
 import { readSchedule } from './schedule.js'
 import type { BusSettings } from './settings.js'
+import { createKeyedStore, isKeyed } from './store-under-key.js'
 
-/** What a sender gets back. */
-export interface Receipt {
-  /** `sent`: published. `scheduled`: its row is durable. `buffered`: goes out when the handler has resolved. */
-  readonly status: 'sent' | 'scheduled' | 'buffered'
-  readonly messageId: string
-  /** When it will be delivered, epoch milliseconds; absent when it goes at once. */
-  readonly dueAt?: number
-  /** Withdraws it, from anywhere and for ever; absent when it goes at once. */
-  readonly recallHandle?: string
-}
-
-/** A message that is ready to go: to the store if it has a row, else to the transport. */
-export interface PreparedMessage {
-  readonly envelope: Envelope
-  readonly row?: OutgoingMessage
-  readonly recallHandle?: string
-}
+export type { DeliveryResult, PreparedMessage, Receipt } from './receipt.js'
+export { receiptOf } from './receipt.js'
 
 /** What to prepare. */
 export interface SendOrder {
@@ -40,20 +28,6 @@ export interface SendOrder {
   readonly makeId: (content: string) => string
   /** Refuse a delay on a persistence that a frozen or ended process would lose. */
   readonly requireDurable: boolean
-}
-
-/** What became of a prepared message; the error carries the receipt. */
-export type DeliveryResult = { readonly ok: true } | { readonly ok: false; readonly error: PostdateError }
-
-/** The receipt of a prepared message. */
-export const receiptOf = (prepared: PreparedMessage, status: 'done' | 'buffered'): Receipt => {
-  const { envelope, row, recallHandle } = prepared
-  return {
-    status: status === 'buffered' ? 'buffered' : row === undefined ? 'sent' : 'scheduled',
-    messageId: envelope.messageId,
-    ...(row !== undefined && { dueAt: row.dueAt }),
-    ...(recallHandle !== undefined && { recallHandle }),
-  }
 }
 
 /** The one way out of a bus: everything that is sent is prepared and delivered here. */
@@ -76,6 +50,7 @@ export interface Outbox {
 /** Makes the outbox of a bus. `announce` is told of every row once it is durable. */
 export const createOutbox = (settings: BusSettings, announce: Announce): Outbox => {
   const { name: bus, persistence, transport, clock, logger, observe } = settings
+  const storeKeyed = createKeyedStore(settings, announce)
   let warned = false
 
   const checkDelayable = (name: string, requireDurable: boolean): void => {
@@ -119,11 +94,20 @@ export const createOutbox = (settings: BusSettings, announce: Announce): Outbox 
     const now = clock.now()
     checkSendOptions(order.options)
     const asked = readSchedule(order.options, now, settings.schedule, defaultDelayOf(order.message))
+    const askedKey = readKeyOptions(order.options)
+    if (askedKey !== undefined && asked.askedAt === undefined)
+      throw new PostdateError('options.invalid', {
+        option: 'key',
+        value: describeValue(askedKey.key),
+        rule: 'it goes with a time; without one nothing is scheduled',
+      })
     let dueAt: number | undefined
     const envelope = await prepareEnvelope({
       ...order,
       dueAt: (messageId) => {
-        dueAt = settleDueAt(asked, messageId, now, settings.schedule.resolutionMs)
+        // A key is kept by the store alone, so a message with one goes through it, however soon it is due.
+        const soonest = askedKey === undefined ? undefined : now
+        dueAt = settleDueAt(asked, messageId, now, settings.schedule.resolutionMs) ?? soonest
         return dueAt
       },
       discardAfterMs: asked.discardAfterMs,
@@ -140,7 +124,11 @@ export const createOutbox = (settings: BusSettings, announce: Announce): Outbox 
     if (maxBytes !== undefined) limits.push({ maxBytes, limit: `the persistence ${persistence.name}` })
     checkSize(envelope, dueAt, limits)
     const address = { shard: shardOf(envelope.messageId, await readWriteShards()), dueAt, rowId: envelope.messageId }
-    return { envelope, row: { ...address, envelope }, recallHandle: formatHandle({ bus, ...address }) }
+    const recallHandle = formatHandle({ bus, ...address })
+    if (askedKey === undefined) return { envelope, row: { ...address, envelope }, recallHandle }
+    if (persistence.keys === undefined)
+      throw new PostdateError('persistence.keys-not-supported', { persistence: persistence.name })
+    return { envelope, row: { ...address, envelope, key: askedKey.key }, recallHandle, asked: askedKey }
   }
 
   const storeAll = async (rows: readonly OutgoingMessage[]) => {
@@ -191,9 +179,15 @@ export const createOutbox = (settings: BusSettings, announce: Announce): Outbox 
   }
 
   const deliver: Outbox['deliver'] = async (messages, repeated, failing = 'together') => {
-    const rows = messages.filter(({ row }) => row !== undefined)
+    const keyed = messages.filter(isKeyed)
+    const plain = messages.filter((message) => message.row !== undefined && !isKeyed(message))
     const immediate = messages.filter(({ row }) => row === undefined)
-    const stored = rows.length === 0 ? [] : await store(rows, repeated)
+    const [storedPlain, storedKeyed] = await Promise.all([
+      plain.length === 0 ? [] : store(plain, repeated),
+      storeKeyed(keyed, repeated),
+    ])
+    const rows = [...plain, ...keyed]
+    const stored = [...storedPlain, ...storedKeyed]
     // Rows first: what was published can't be taken back, and whoever fails to store its rows will send it all again.
     const refused = failing === 'together' ? stored.find((result) => !result.ok) : undefined
     const published = refused
@@ -226,7 +220,7 @@ export const createOutbox = (settings: BusSettings, announce: Announce): Outbox 
 }
 
 /** Nothing of the sender's is there: a handle would be that of the message that is. */
-const WITHOUT_RECEIPT: readonly string[] = ['message.id-conflict', 'message.recalled']
+const WITHOUT_RECEIPT: readonly string[] = ['message.id-conflict', 'message.recalled', 'key.taken']
 
 const withReceipt = (result: DeliveryResult | undefined, message: PreparedMessage): DeliveryResult | undefined => {
   if (result === undefined || result.ok || WITHOUT_RECEIPT.includes(result.error.code)) return result

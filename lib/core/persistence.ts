@@ -1,5 +1,6 @@
 import type { Envelope } from './envelope.js'
 import type { PostdateError } from './errors.js'
+import type { Keys } from './keys.js'
 
 /** Where a row is: what a recall handle holds, and enough to find the row again for ever. */
 export interface RowAddress {
@@ -20,6 +21,8 @@ export interface OutgoingMessage extends RowAddress {
   readonly target?: string
   /** Counts deliveries to one receiver. @default 1 */
   readonly attempt?: number
+  /** The key that it is scheduled under; see `Keys`. */
+  readonly key?: string
 }
 
 /** What became of one stored message. Each message of a batch has its own outcome. */
@@ -152,6 +155,8 @@ export interface Persistence {
   readonly maxEnvelopeBytes?: number
   /** What several processes agree on. @default one shard, no worker lease */
   readonly coordination?: Coordination
+  /** What keeps at most one message under a key. @default sends with a key are refused */
+  readonly keys?: Keys
   /** Stores messages; resolves when they are durable. One outcome per message, in order. */
   storeOutgoingMessages?(messages: readonly OutgoingMessage[]): Promise<readonly StoreOutcome[]>
   /** Claims due rows, oldest first. No two callers hold a live lease on one row. */
@@ -174,7 +179,7 @@ export interface Persistence {
 
 /** A persistence that can delay. */
 export type DelayingPersistence = Persistence &
-  Required<Omit<Persistence, 'durable' | 'maxEnvelopeBytes' | 'coordination' | 'rescheduleOutgoingMessage'>>
+  Required<Omit<Persistence, 'durable' | 'maxEnvelopeBytes' | 'coordination' | 'keys' | 'rescheduleOutgoingMessage'>>
 
 /** How many slices the due rows are in. */
 export interface ShardCounts {

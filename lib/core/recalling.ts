@@ -1,8 +1,9 @@
 import type { RecallResult } from './context.js'
 import { isPostdateError, PostdateError, reasonOf } from './errors.js'
 import { parseHandle } from './handle.js'
+import { checkKey } from './keys.js'
 import { LEASE_MARGIN_MS } from './lease.js'
-import type { RowAddress } from './persistence.js'
+import type { RecallOutcome, RowAddress } from './persistence.js'
 import type { BusSettings } from './settings.js'
 
 /** Asks the persistence; what it throws becomes a typed error. @throws PostdateError `persistence.*` */
@@ -74,3 +75,40 @@ export const createRecall =
   (settings: BusSettings) =>
   async (recallHandle: string): Promise<RecallResult> =>
     recallAddress(settings, readOwnHandle(recallHandle, settings))
+
+/** What a recall by key answers. */
+export interface KeyRecallResult {
+  /** `not-found`: nothing is scheduled under the key. */
+  readonly outcome: RecallOutcome
+  /** The message that was found; absent when there was none. */
+  readonly messageId?: string
+  /** Epoch milliseconds; absent when there was none. */
+  readonly dueAt?: number
+}
+
+/** How often the key is looked up again when its message was replaced meanwhile. */
+const MOST_LOOKS = 20
+
+/** Makes the recall by key of a bus. */
+export const createRecallByKey = (settings: BusSettings) => {
+  const { persistence } = settings
+  const { keys } = persistence
+
+  return async (key: string): Promise<KeyRecallResult> => {
+    checkKey(key)
+    checkRecallOn(settings)
+    if (keys === undefined) throw new PostdateError('persistence.keys-not-supported', { persistence: persistence.name })
+    const find = () => askStore(settings, 'look up a key', () => keys.findKey(key))
+    let address = await find()
+    let result: KeyRecallResult = { outcome: 'not-found' }
+    for (let looks = 0; looks < MOST_LOOKS && address !== undefined; looks++) {
+      result = await recallAddress(settings, address)
+      if (result.outcome !== 'already-recalled') return result
+      // It may have given way to another message at this very moment, which then is the one that is meant.
+      const found = await find()
+      if (found === undefined || (found.rowId === address.rowId && found.dueAt === address.dueAt)) return result
+      address = found
+    }
+    return result
+  }
+}

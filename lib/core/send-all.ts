@@ -75,7 +75,8 @@ export const deliverAll = async (
   const outcomes = new Map(
     ready.map((prepared, index): [PreparedMessage, SendOutcome] => {
       const result = results[index]
-      return [prepared, result?.ok === false ? failed(result.error) : receiptOf(prepared, 'done')]
+      if (result?.ok === false) return [prepared, failed(result.error)]
+      return [prepared, result?.receipt ?? receiptOf(prepared, 'done')]
     }),
   )
   return all.map((one) => (isReady(one) ? (outcomes.get(one) ?? failed('it has no result')) : one))

@@ -63,7 +63,7 @@ const parseBodyRef = (value: string): BodyRef | undefined => {
  * a larger one refers to a body, so that its claim and its settle cost one unit whatever the payload.
  */
 export const toNewRow = (message: OutgoingMessage, envelopeText: string, lease: string): NewRow => {
-  const { envelope, dueAt, rowId, target, attempt = 1 } = message
+  const { envelope, dueAt, rowId, target, attempt = 1, key } = message
   const lean: Item = {
     ...toKeyItem(dueKey(message)),
     lease: text(lease),
@@ -73,6 +73,7 @@ export const toNewRow = (message: OutgoingMessage, envelopeText: string, lease: 
     v: number(ROW_VERSION),
     ...(target !== undefined && { target: text(target) }),
     ...(attempt !== 1 && { attempt: number(attempt) }),
+    ...(key !== undefined && { key: text(key) }),
   }
   const thin: Item = { ...lean, envelope: text(envelopeText) }
   const roomForLease = LONGEST_LEASE_BYTES - utf8Bytes(lease)

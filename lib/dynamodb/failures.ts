@@ -9,6 +9,7 @@ export type Operation =
   | 'release messages'
   | 'recall a message'
   | 'reschedule a message'
+  | 'store a message under its key'
   | 'measure the backlog'
   | 'list dead messages'
   | 'read its settings'

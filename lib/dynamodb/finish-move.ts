@@ -1,9 +1,10 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { arrived, formatLease, type Lease, movedForGood, neverClaimed, parseLease, renewed } from '../core/lease.js'
+import { attemptOnce } from './attempt-write.js'
 import { type Row, readRow } from './attributes.js'
-import { isRefused } from './failures.js'
-import { deadPartition, dueKey, type ItemKey, keyText, movedKey, toKeyItem } from './keys.js'
-import { destinationOf, readOrigin, toPointer } from './move-attributes.js'
+import { followReplacement, renewAlias } from './key-alias.js'
+import { deadPartition, dueKey, type ItemKey, isAliasKey, keyText, movedKey, toKeyItem } from './keys.js'
+import { destinationOf, readOrigin, replacementOf, toPointer } from './move-attributes.js'
 import { readItem } from './read-items.js'
 import { removeItem, swapRegister } from './swap-register.js'
 import type { Item, Table } from './table.js'
@@ -21,8 +22,8 @@ export const isLeaving = (row: Row): boolean => row.lease?.state === 't'
 
 /** Puts a row in force. Another may have done it before. @throws what the SDK throws */
 export const putInForce = async (table: Table, row: Row, from: Lease): Promise<void> => {
-  try {
-    await table.client.send(
+  await attemptOnce(() =>
+    table.client.send(
       new UpdateItemCommand({
         TableName: table.tableName,
         Key: toKeyItem(row.key),
@@ -33,10 +34,8 @@ export const putInForce = async (table: Table, row: Row, from: Lease): Promise<v
           ':seen': row.item.lease ?? { S: '' },
         },
       }),
-    )
-  } catch (error) {
-    if (!isRefused(error)) throw error
-  }
+    ),
+  )
 }
 
 /**
@@ -45,8 +44,8 @@ export const putInForce = async (table: Table, row: Row, from: Lease): Promise<v
  */
 const notePlace = async (table: Table, row: Row): Promise<void> => {
   const { key, values } = toPointer(row)
-  try {
-    await table.client.send(
+  await attemptOnce(() =>
+    table.client.send(
       new UpdateItemCommand({
         TableName: table.tableName,
         Key: toKeyItem(key),
@@ -54,10 +53,8 @@ const notePlace = async (table: Table, row: Row): Promise<void> => {
         ConditionExpression: 'attribute_not_exists(pk) OR moves < :moves',
         ExpressionAttributeValues: values,
       }),
-    )
-  } catch (error) {
-    if (!isRefused(error)) throw error
-  }
+    ),
+  )
 }
 
 /** The register that a row had before it moved; of one that can't be told, nobody knows whether it was published. */
@@ -76,8 +73,11 @@ export const finishMove = async (table: Table, stub: Row): Promise<void> => {
   // No row: it was put in force, and is dispatched already.
   if (row !== undefined) {
     const isMine = isArriving(row) && row.lease?.token === stub.lease?.token
+    const isReplacement = replacementOf(stub) !== undefined
+    const key = isReplacement ? row.item.key?.S : undefined
     await Promise.all([
-      isMine ? putInForce(table, row, registerBefore(row)) : undefined,
+      isMine ? putInForce(table, row, isReplacement ? neverClaimed('') : registerBefore(row)) : undefined,
+      key === undefined ? undefined : followReplacement(table, key, stub, to),
       // After a row that was dispatched another may have been stored here, which is not the one that moved.
       keyText(movedKey(row)) === keyText(movedKey(stub)) ? notePlace(table, row) : undefined,
     ])
@@ -107,15 +107,20 @@ export const settleArrival = async (table: Table, row: Row): Promise<void> => {
   if (origin === undefined) return putInForce(table, row, registerBefore(row))
   for (let looks = 0; looks < MOST_LOOKS; looks++) {
     const item = await readItem(table, OPERATION, origin.key)
-    const from = rowOfItem(origin.key, item)
-    if (from?.lease?.state === 't' && from.lease.token === row.lease?.token) return finishMove(table, from)
-    if (item?.lease?.S !== origin.seen || from?.lease === undefined) {
+    const register = item?.lease?.S ?? ''
+    const lease = parseLease(register)
+    if (lease?.state === 't' && lease.token === row.lease?.token) {
+      const from = isAliasKey(origin.key) ? undefined : rowOfItem(origin.key, item)
+      return from === undefined ? putInForce(table, row, neverClaimed('')) : finishMove(table, from)
+    }
+    if (register !== origin.seen) {
       // The register that the move had seen is gone, and none ever comes again: the move can't be made any more.
       await removeItem(table, OPERATION, row.key, row.item.lease?.S ?? '')
       return
     }
     // Whoever is still about to make the move finds another register.
-    const next = formatLease(renewed(from.lease, table.newToken()))
-    if (await swapRegister(table, OPERATION, origin.key, origin.seen, next)) continue
+    if (isAliasKey(origin.key)) await renewAlias(table, OPERATION, origin, row.dueAt)
+    else if (lease !== undefined)
+      await swapRegister(table, OPERATION, origin.key, origin.seen, formatLease(renewed(lease, table.newToken())))
   }
 }

@@ -37,6 +37,22 @@ export const movedKey = ({ rowId, dueAt, firstDueAt = dueAt }: RowAddress): Item
   sk: formatInstant(firstDueAt),
 })
 
+/** The key of what a message key points at. */
+export const aliasKey = (key: string): ItemKey => ({ pk: `${ALIAS_PARTITION}${key}`, sk: 'key' })
+
+/** Whether an item's key is that of an alias. */
+export const isAliasKey = ({ pk }: ItemKey): boolean => pk.startsWith(ALIAS_PARTITION)
+
+const ALIAS_PARTITION = 'key#'
+
+/** An address without the rest of a row. */
+export const addressOf = ({ shard, dueAt, rowId, firstDueAt }: RowAddress): RowAddress => ({
+  shard,
+  dueAt,
+  rowId,
+  ...(firstDueAt !== undefined && firstDueAt !== dueAt && { firstDueAt }),
+})
+
 /** The key of a control item. */
 export const controlKey = (name: 'shards' | 'worker'): ItemKey => ({ pk: 'control', sk: name })
 

@@ -1,10 +1,12 @@
 import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { arriving, formatLease, movedAway } from '../core/lease.js'
 import type { RowAddress } from '../core/persistence.js'
+import { attemptWrite } from './attempt-write.js'
 import { type NewRow, type Row, readRow } from './attributes.js'
 import { prolongBody, storeBodies } from './bodies.js'
-import { isRefused, mayHaveApplied, type Operation, toStoreError, wasRepeated } from './failures.js'
+import { type Operation, toStoreError } from './failures.js'
 import { finishMove } from './finish-move.js'
+import { prolongAlias } from './key-alias.js'
 import { dueKey, toKeyItem } from './keys.js'
 import { formatReplacement, type Origin, toArrivingItem } from './move-attributes.js'
 import { readItem } from './read-items.js'
@@ -33,24 +35,6 @@ export type MoveResult =
   /** Another row is at the new address: nothing was moved. */
   | { readonly result: 'taken'; readonly by: Row | undefined }
 
-/** A conditional write: whether it was made, after a refusal or a lost answer as a look at the item tells. */
-const write = async (
-  table: Table,
-  operation: Operation,
-  send: () => Promise<unknown>,
-  isMade: () => Promise<boolean>,
-): Promise<'made' | 'refused'> => {
-  try {
-    await send()
-    return 'made'
-  } catch (error) {
-    const mayBeMine = isRefused(error) ? wasRepeated(error) : mayHaveApplied(error)
-    if (mayBeMine && (await isMade())) return 'made'
-    if (isRefused(error)) return 'refused'
-    throw toStoreError(table, operation, error)
-  }
-}
-
 /** Writes a row that is not in force until its origin says so. Answers what is in its place if it can't. */
 export const insertArriving = async (
   table: Table,
@@ -61,7 +45,7 @@ export const insertArriving = async (
 ): Promise<MoveResult | undefined> => {
   const key = dueKey(to)
   const look = async () => readItem(table, operation, key)
-  const made = await write(
+  const made = await attemptWrite(
     table,
     operation,
     () =>
@@ -86,7 +70,7 @@ export const insertArriving = async (
 
 /** The write that makes the move: whoever saw the row's register before can't claim, settle or withdraw it any more. */
 const leave = async (table: Table, { operation, from, to, isReplacement }: Move, lease: string) =>
-  write(
+  attemptWrite(
     table,
     operation,
     () =>
@@ -115,7 +99,7 @@ const storeBody = async (table: Table, { operation, arriving: { body }, to }: Mo
 }
 
 /** Removes a row that arrived for a move which was not made. One that can't be removed now is found when it is due. */
-const takeBack = async (table: Table, operation: Operation, to: RowAddress, lease: string): Promise<void> => {
+export const takeBack = async (table: Table, operation: Operation, to: RowAddress, lease: string): Promise<void> => {
   try {
     await removeItem(table, operation, dueKey(to), lease)
   } catch (error) {
@@ -143,7 +127,8 @@ export const moveRow = async (table: Table, move: Move): Promise<MoveResult> => 
   const arrival = formatLease(arriving(token))
   try {
     await storeBody(table, move)
-    if (!move.isReplacement) await prolongBody(table, from, to.dueAt)
+    if (!move.isReplacement)
+      await Promise.all([prolongBody(table, from, to.dueAt), prolongAlias(table, from, to.dueAt)])
   } catch (error) {
     throw toStoreError(table, operation, error)
   }

@@ -22,6 +22,7 @@ import { rescheduleMessage } from './reschedule-message.js'
 import { settleClaims } from './settle-claims.js'
 import { createShardChoice } from './shard-choice.js'
 import { storeMessages } from './store-messages.js'
+import { findKey, storeUnderKey } from './store-under-key.js'
 import type { Batching, Table } from './table.js'
 
 /** Options of the persistence in DynamoDB. */
@@ -46,7 +47,7 @@ export interface DynamoDbPersistenceOptions {
 
 /** A persistence in DynamoDB. */
 export type DynamoDbPersistence = DelayingPersistence &
-  Required<Pick<Persistence, 'rescheduleOutgoingMessage'>> & {
+  Required<Pick<Persistence, 'rescheduleOutgoingMessage' | 'keys'>> & {
     readonly durable: true
     readonly maxEnvelopeBytes: number
     readonly coordination: Coordination
@@ -118,6 +119,10 @@ export const dynamoDbPersistence = (options: DynamoDbPersistenceOptions): Dynamo
     maxEnvelopeBytes: MAX_ENVELOPE_BYTES,
     coordination,
     inspection: { listDead: async (limit) => listDead(table, await allShards(), limit) },
+    keys: {
+      storeUnderKey: (message, ifScheduled, now) => storeUnderKey(table, message, ifScheduled, now),
+      findKey: (key) => findKey(table, key),
+    },
     storeOutgoingMessages: (messages) => storeMessages(table, messages),
     claimDueOutgoingMessages,
     deleteOutgoingMessages: (claims) => settleClaims(table, claims),

@@ -84,6 +84,21 @@ const judgeMoved = async (
   return isWithdrawn ? { outcome: 'recalled' } : judgeTaken(storing, row, bodyText)
 }
 
+/**
+ * What a row that is in the place of a message means for it; `undefined` when that has to be tried again.
+ * @throws PostdateError `persistence.*`
+ */
+export const judgeExisting = async (
+  table: Table,
+  message: OutgoingMessage,
+  row: Row,
+): Promise<StoreOutcome | undefined> => {
+  const storing = prepare(table, message)
+  const bodyText = (await readBodies(table, OPERATION, [row]))(row)
+  const isMoving = isArriving(row) || isMovedAway(row.lease)
+  return isMoving ? judgeMoved(table, storing, row, bodyText) : judgeTaken(storing, row, bodyText)
+}
+
 const unknown = (error: PostdateError): StoreOutcome => ({ outcome: 'failed', stored: 'unknown', error })
 
 /** Looks at the rows whose store was refused or left in doubt, and decides. What stays undecided is to be tried again. */

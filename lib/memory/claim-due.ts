@@ -1,7 +1,7 @@
 import { decodeEnvelope } from '../core/envelope.js'
 import { claimableFrom, claimed, formatLease, LEASE_MARGIN_MS } from '../core/lease.js'
 import type { Claim, ClaimRequest, ClaimResult } from '../core/persistence.js'
-import { chainOf, type MemoryStore, type Row, type StoredMessage } from './rows.js'
+import { forgetRow, type MemoryStore, type Row, type StoredMessage } from './rows.js'
 import type { SortedRows } from './sorted-rows.js'
 
 /**
@@ -80,7 +80,7 @@ export const claimDue = (store: MemoryStore, request: ClaimRequest): ClaimResult
   const result = claimOldest(store, request, spent)
   for (const row of spent) {
     store.due.get(row.shard)?.remove(row.sortKey)
-    if (row.lease.state === 'r') store.moved.delete(chainOf(row))
+    if (row.lease.state === 'r') forgetRow(store, row)
   }
   return result
 }

@@ -8,6 +8,7 @@ import { rescheduleMessage } from './reschedule-message.js'
 import type { MemoryStore } from './rows.js'
 import { releaseClaim, settleClaim } from './settle-claims.js'
 import { storeMessage } from './store-messages.js'
+import { findKey, storeUnderKey } from './store-under-key.js'
 
 /** Options of the persistence in memory. */
 export interface MemoryPersistenceOptions {
@@ -19,7 +20,7 @@ export interface MemoryPersistenceOptions {
 
 /** A persistence in the memory of this process. */
 export type MemoryPersistence = DelayingPersistence &
-  Required<Pick<Persistence, 'rescheduleOutgoingMessage'>> & {
+  Required<Pick<Persistence, 'rescheduleOutgoingMessage' | 'keys'>> & {
     readonly coordination: Coordination
     readonly inspection: Inspection
   }
@@ -32,12 +33,22 @@ export type MemoryPersistence = DelayingPersistence &
  */
 export const memoryPersistence = (options: MemoryPersistenceOptions = {}): MemoryPersistence => {
   const { ids = randomIds, shards = 1 } = options
-  const store: MemoryStore = { newToken: () => ids.token(), due: new Map(), dead: new Map(), moved: new Map() }
+  const store: MemoryStore = {
+    newToken: () => ids.token(),
+    due: new Map(),
+    dead: new Map(),
+    moved: new Map(),
+    keys: new Map(),
+  }
   // No command waits for anything while it works, so each is a step that no other can come between.
   return {
     name: 'memory',
     durable: false,
     coordination: createCoordination(shards),
+    keys: {
+      storeUnderKey: async (message, ifScheduled, now) => storeUnderKey(store, message, ifScheduled, now),
+      findKey: async (key) => findKey(store, key),
+    },
     inspection: { listDead: async (limit) => listDead(store, limit) },
     storeOutgoingMessages: async (messages) => messages.map((message) => storeMessage(store, message)),
     claimDueOutgoingMessages: async (request) => claimDue(store, request),

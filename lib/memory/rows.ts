@@ -14,12 +14,21 @@ export interface StoredMessage {
   readonly attempt: number
 }
 
+/** What operators find a row by. */
+export interface RowAbout {
+  readonly name: string
+  readonly correlationId: string
+  readonly key: string | undefined
+}
+
 /** A row of a shard. Every write that changes anything in it changes its register too. */
 export interface Row extends RowAddress {
   /** Orders the rows of a shard: `<dueAt, 15 digits>#<rowId>`. */
   readonly sortKey: string
   /** `undefined` once it was recalled. */
   message: StoredMessage | undefined
+  /** What operators find it by, also once it was recalled; `undefined` where there was no message. */
+  readonly about: RowAbout | undefined
   lease: Lease
   /** How many publishes failed for a reason that lies in this row. */
   failures: number
@@ -34,6 +43,13 @@ export interface DeadEntry extends Row {
 
 /** The sort key of an address. */
 export const sortKeyOf = ({ dueAt, rowId }: RowAddress): string => `${formatInstant(dueAt)}#${rowId}`
+
+/** What a row tells of a message once that is gone. */
+export const describeMessage = ({ envelope, key }: OutgoingMessage): RowAbout => ({
+  name: envelope.name,
+  correlationId: envelope.correlationId,
+  key,
+})
 
 /** What a row keeps of a message. */
 export const toStoredMessage = ({ envelope, target, attempt }: OutgoingMessage): StoredMessage => {
@@ -58,6 +74,15 @@ export interface MemoryStore {
   readonly dead: Map<number, SortedRows<DeadEntry>>
   /** Where rows that were moved are now, by `chainOf`; as long as they wait or are dead. */
   readonly moved: Map<string, RowAddress>
+  /** The row that was last stored under a key; a pointer to be checked. */
+  readonly keys: Map<string, RowAddress>
+}
+
+/** Forgets what led to a row that is gone: where it was moved, and its key unless a newer message has it. */
+export const forgetRow = (store: MemoryStore, row: Row): void => {
+  store.moved.delete(chainOf(row))
+  const key = row.about?.key
+  if (key !== undefined && store.keys.get(key)?.rowId === row.rowId) store.keys.delete(key)
 }
 
 /** Names a row through all its moves. */

@@ -1,6 +1,6 @@
 import { formatLease, givenUp, released } from '../core/lease.js'
 import type { Claim, Release, SettleOutcome } from '../core/persistence.js'
-import { chainOf, type MemoryStore, type Row, rowsOf, sortKeyOf } from './rows.js'
+import { forgetRow, type MemoryStore, type Row, rowsOf, sortKeyOf } from './rows.js'
 
 const findHeld = (store: MemoryStore, claim: Claim): Row | SettleOutcome => {
   const row = store.due.get(claim.shard)?.find(sortKeyOf(claim))
@@ -13,7 +13,7 @@ export const settleClaim = (store: MemoryStore, claim: Claim): SettleOutcome => 
   const held = findHeld(store, claim)
   if ('outcome' in held) return held
   rowsOf(store.due, held.shard).remove(held.sortKey)
-  store.moved.delete(chainOf(held))
+  forgetRow(store, held)
   return { outcome: 'settled' }
 }
 

@@ -2,7 +2,7 @@ import { contentOf, decodeEnvelope } from '../core/envelope.js'
 import { neverClaimed } from '../core/lease.js'
 import type { OutgoingMessage, StoreOutcome } from '../core/persistence.js'
 import { locateRow } from './locate-row.js'
-import { type MemoryStore, rowsOf, sortKeyOf, toStoredMessage } from './rows.js'
+import { describeMessage, type MemoryStore, rowsOf, sortKeyOf, toStoredMessage } from './rows.js'
 
 /** Stores one message, unless its key is taken: by the same message, by another, or by a recall. */
 export const storeMessage = (store: MemoryStore, message: OutgoingMessage): StoreOutcome => {
@@ -12,7 +12,8 @@ export const storeMessage = (store: MemoryStore, message: OutgoingMessage): Stor
   const found = rows.find(sortKey)
   if (found === undefined) {
     const lease = neverClaimed(store.newToken())
-    rows.insert({ shard, dueAt, rowId, sortKey, lease, message: toStoredMessage(message), failures: 0 })
+    const content = { message: toStoredMessage(message), about: describeMessage(message) }
+    rows.insert({ shard, dueAt, rowId, sortKey, lease, failures: 0, ...content })
     return { outcome: 'stored' }
   }
   // Of a row that moved, the one that it became counts.

@@ -5,6 +5,7 @@ import { claimingCases } from './contract/claiming.js'
 import { coordinatingCases } from './contract/coordinating.js'
 import { givingUpCases } from './contract/giving-up.js'
 import { historyCases } from './contract/histories.js'
+import { keyCases } from './contract/keys.js'
 import { leaseStateCases } from './contract/lease-states.js'
 import { movedAddressCases } from './contract/moved-addresses.js'
 import { recallRaceCases } from './contract/recall-races.js'
@@ -52,6 +53,7 @@ const topics: Readonly<Record<string, readonly ContractCase[]>> = {
   rescheduling: reschedulingCases,
   'addresses of moved rows': movedAddressCases,
   'rescheduling races': reschedulingRaceCases,
+  keys: keyCases,
   backlog: backlogCases,
   coordination: coordinatingCases,
   histories: historyCases,
