@@ -14,8 +14,8 @@ export interface LogCollector {
 /** A process that closes a stream of its own ends no line there any more. */
 const LONGEST_WAIT_MS = 500
 
-/** Collects what a process writes to its streams, line by line. */
-export const collectLog = (streams: readonly Readable[]): LogCollector => {
+/** Collects what a process writes to its streams, line by line. @param onLine gets each line as it is written */
+export const collectLog = (streams: readonly Readable[], onLine: (line: string) => void): LogCollector => {
   let lines: string[] = []
   const seen = new Map<string, number>()
   const waiting = new Map<string, () => void>()
@@ -25,11 +25,15 @@ export const collectLog = (streams: readonly Readable[]): LogCollector => {
     seen.set(requestId, count)
     if (count >= streams.length) waiting.get(requestId)?.()
   }
+  const keep = (line: string) => {
+    lines.push(line)
+    onLine(line)
+  }
   const takeLine = (line: string) => {
     const mark = line.indexOf(END_MARK)
-    if (mark < 0) lines.push(line)
+    if (mark < 0) keep(line)
     else {
-      if (mark > 0) lines.push(line.slice(0, mark))
+      if (mark > 0) keep(line.slice(0, mark))
       end(line.slice(mark + 1))
     }
   }

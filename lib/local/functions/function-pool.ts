@@ -17,6 +17,14 @@ export interface FunctionPool {
   stop(): Promise<void>
 }
 
+/** Who is told of what happens in a pool. */
+export interface PoolEvents {
+  /** Gets each invocation that has ended. */
+  onInvocation(invocation: Invocation): void
+  /** Gets each line of the log, as it is written. */
+  onLogLine(line: string): void
+}
+
 /** Functions without reserved concurrency run at most so many at once here; further invocations wait. */
 const LOCAL_CONCURRENCY = 10
 
@@ -50,7 +58,7 @@ export const makeFunctionPool = (
   definition: FunctionDefinition,
   surroundings: FunctionSurroundings,
   runtimeApi: RuntimeApi,
-  onInvocation: (invocation: Invocation) => void,
+  { onInvocation, onLogLine }: PoolEvents,
 ): FunctionPool => {
   const live = new Set<FunctionProcess>()
   const idle: FunctionProcess[] = []
@@ -61,7 +69,7 @@ export const makeFunctionPool = (
   const takeProcess = (): FunctionProcess => {
     const free = idle.pop()
     if (free !== undefined) return free
-    const started = startFunctionProcess(definition, surroundings, runtimeApi)
+    const started = startFunctionProcess(definition, surroundings, runtimeApi, onLogLine)
     live.add(started)
     void started.ended.then(() => {
       live.delete(started)

@@ -48,11 +48,15 @@ const HEAP_SHARE = 0.9
 /** Lambda gives the init phase ten seconds; a loaded machine gets more, since that limit is not what is tested here. */
 const INIT_WITHIN_MS = 60_000
 
-/** Starts a process for a function. Its handler is loaded at once, so a first invocation may wait for that. */
+/**
+ * Starts a process for a function. Its handler is loaded at once, so a first invocation may wait for that.
+ * @param onLogLine gets what it logs, line by line, as it is written
+ */
 export const startFunctionProcess = (
   definition: FunctionDefinition,
   surroundings: FunctionSurroundings,
   runtimeApi: RuntimeApi,
+  onLogLine: (line: string) => void,
 ): FunctionProcess => {
   const id = randomUUID()
   const startedAt = Date.now()
@@ -81,7 +85,7 @@ export const startFunctionProcess = (
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   )
-  const log = collectLog([child.stdout, child.stderr])
+  const log = collectLog([child.stdout, child.stderr], onLogLine)
   const finish = (result: ProcessOutcome) => {
     over ??= result
     settle?.(over)

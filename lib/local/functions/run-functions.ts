@@ -2,6 +2,7 @@ import type { AccessCheck } from '../access/check-access.js'
 import type { DeployedAssembly } from '../deploy/deploy-assembly.js'
 import { readAsynchronousSettings } from '../events/asynchronous-settings.js'
 import { type AsynchronousInvoker, makeAsynchronousInvoker } from '../events/invoke-asynchronously.js'
+import { recordEmbedded } from '../metrics/record-embedded.js'
 import type { MetricRecorder } from '../metrics/record-metrics.js'
 import type { Caller } from '../proxy/caller.js'
 import type { FunctionDefinition } from './function-definition.js'
@@ -45,9 +46,10 @@ export const runFunctions = (stage: FunctionStage): readonly RunningFunction[] =
   const { functions, resources, queues, client, access } = deployed
   return functions.map((definition, place) => {
     const accessKeyId = accessKeyFor(definition, place)
-    const pool = makeFunctionPool(definition, { region, endpoint, accessKeyId }, runtimeApi, (invocation) =>
-      onInvocation(invocation, definition),
-    )
+    const pool = makeFunctionPool(definition, { region, endpoint, accessKeyId }, runtimeApi, {
+      onInvocation: (invocation) => onInvocation(invocation, definition),
+      onLogLine: (line) => recordEmbedded(line, metrics),
+    })
     const settings = readAsynchronousSettings(definition, resources)
     return {
       definition,

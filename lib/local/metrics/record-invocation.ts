@@ -1,10 +1,9 @@
 import type { Invocation } from '../functions/invocation.js'
-import { readEmbeddedMetrics } from './read-embedded-metrics.js'
 import type { MetricRecorder } from './record-metrics.js'
 
-/** Records what Lambda measures of an invocation, and the metrics that the function wrote into its log. */
+/** Records what Lambda measures of an invocation. */
 export const recordInvocation = (
-  { outcome, durationMs, startedAt, logs }: Invocation,
+  { outcome, durationMs, startedAt }: Invocation,
   functionName: string,
   metrics: MetricRecorder,
 ): void => {
@@ -24,5 +23,4 @@ export const recordInvocation = (
   record('Invocations', 1)
   record('Errors', outcome === 'ok' ? 0 : 1)
   record('Duration', durationMs, 'Milliseconds')
-  for (const line of logs) for (const sample of readEmbeddedMetrics(line)) metrics.record(sample)
 }

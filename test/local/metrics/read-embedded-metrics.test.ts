@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { readEmbeddedMetrics } from '../../../lib/local/metrics/read-embedded-metrics.js'
 import { lambda } from '../support/resources.js'
-import { shareCloud } from '../support/start-cloud.js'
+import { shareCloud, until } from '../support/start-cloud.js'
 
 const document = (values: object, dimensions: readonly (readonly string[])[] = [['bus']]) =>
   JSON.stringify({
@@ -59,4 +59,14 @@ it('the cloud keeps what functions write and what Lambda measures', async () => 
   expect(samples).toContainEqual({ ...sample, name: 'backlogAge', value: 7, unit: 'Milliseconds' })
   const errors = samples.filter(({ namespace, name }) => namespace === 'AWS/Lambda' && name === 'Errors')
   expect(errors.map(({ value }) => value)).toEqual([0, 1])
+})
+
+it('what a function writes while it is at work is a metric at once', async () => {
+  const { cloud } = under
+  const ended = cloud.invoke('Probe', { action: 'logAndSleep', line: document({ backlogAge: 8 }), ms: 60_000 })
+  const isThere = async () => (await cloud.metrics()).some(({ value }) => value === 8) || undefined
+  await until(isThere)
+  cloud.kill('Probe')
+  expect((await ended).outcome).toBe('crashed')
+  expect((await cloud.metrics()).filter(({ value }) => value === 8)).toHaveLength(1)
 })
