@@ -3,7 +3,7 @@ import { type Block, keepsPromise, readBlocks, readPromises } from './read-block
 import { compileBlocks, runBlocks } from './run-blocks.js'
 
 /** Pages whose blocks are one program, each going on where the last one ended. */
-const oneProgram = ['docs/guides/scheduling.md']
+const oneProgram = ['docs/guides/scheduling.md', 'docs/guides/handlers.md', 'docs/guides/redelivery.md']
 /** Pages whose blocks are programs of their own. */
 const ownPrograms = ['README.md', 'docs/guides/deploying.md']
 
