@@ -14,7 +14,7 @@ import { describeDelivery } from './describe-delivery.js'
 import { createDispatcher, createWaking } from './dispatching.js'
 import { allowDelivery } from './encryption.js'
 import { ImportedDeliveryConstruct } from './imported-delivery.js'
-import { checkName } from './refuse-props.js'
+import { checkName, checkShards } from './refuse-props.js'
 import { createTick } from './tick.js'
 import { createUnrouted } from './unrouted.js'
 import { watchDelivery } from './watch-delivery.js'
@@ -68,6 +68,7 @@ export class DelayedDelivery extends DeliveryConstruct {
       tableName: this.table.tableName,
       topicArn: this.topic.topicArn,
       ...(encryptionKey !== undefined && { encryptionKeyArn: encryptionKey.keyArn }),
+      ...(props.writeShards !== undefined && { writeShards: checkShards(this, props.writeShards) }),
     }
     const resources = { ...own, tableArn: this.tableArn, connection: connectionOf(own) }
     this.dispatcher = createDispatcher(this, resources, props)

@@ -28,16 +28,19 @@ export interface DelayedDeliveryAttributes {
   readonly wakeQueue?: { readonly queueArn: string; readonly queueUrl: string }
   /** The customer's key that encrypts table, topic and queues. @default none */
   readonly encryptionKeyArn?: string
+  /** How many slices senders spread the rows over. @default 8 */
+  readonly writeShards?: number
 }
 
 /** The environment of a function that is connected to a delivery. */
 export const connectionOf = (attributes: DelayedDeliveryAttributes): Readonly<Record<string, string>> => {
-  const { busName, tableName, topicArn, wakeQueue } = attributes
+  const { busName, tableName, topicArn, wakeQueue, writeShards } = attributes
   return {
     [environmentVariables.busName]: busName,
     [environmentVariables.tableName]: tableName,
     [environmentVariables.topicArn]: topicArn,
     ...(wakeQueue !== undefined && { [environmentVariables.wakeQueueUrl]: wakeQueue.queueUrl }),
+    ...(writeShards !== undefined && { [environmentVariables.writeShards]: String(writeShards) }),
   }
 }
 

@@ -22,6 +22,12 @@ export interface DelayedDeliveryProps {
    * @default the services' own keys
    */
   readonly encryptionKey?: IKey
+  /**
+   * How many slices senders spread the rows over, an integer from 1 to 1,000. Each takes 1,000 write units a second, of which
+   * a message needs three; each costs the dispatcher a read a second while it is awake. May be changed at any time.
+   * @default 8
+   */
+  readonly writeShards?: number
   /** What becomes of the table, and of the messages that wait in it, when the stack is deleted. @default RETAIN */
   readonly removalPolicy?: RemovalPolicy
   /** Whether the table can't be deleted until this is taken away. @default true, unless `removalPolicy` is DESTROY */

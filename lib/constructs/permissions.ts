@@ -46,7 +46,8 @@ const dispatching: readonly TablePermission[] = [
 export const dispatcherPermissions: readonly TablePermission[] = [
   ...dispatching,
   { actions: ['dynamodb:GetItem'], partitions: [DUE, CONTROL] },
-  { actions: ['dynamodb:PutItem'], partitions: [CONTROL] },
+  // The worker lease, and the count of shards that are read.
+  { actions: ['dynamodb:PutItem', 'dynamodb:UpdateItem'], partitions: [CONTROL] },
   { actions: ['dynamodb:Query'], partitions: [DEAD] },
 ]
 

@@ -18,3 +18,12 @@ export const checkName = (scope: IConstruct, what: string, name: string): string
     `the ${what} ${JSON.stringify(name)} must be 1 to 64 letters, digits, _ and -, fixed at synth`,
   )
 }
+
+/**
+ * Checks a number of shards.
+ * @throws Error that names the construct
+ */
+export const checkShards = (scope: IConstruct, shards: number): number => {
+  if (Number.isSafeInteger(shards) && shards >= 1 && shards <= 1_000) return shards
+  throw refuseProps(scope, `writeShards is ${shards}; it must be an integer from 1 to 1,000, fixed at synth`)
+}

@@ -10,6 +10,7 @@ import type {
   DelayingPersistence,
   Inspection,
   Persistence,
+  ShardCounts,
 } from '../core/persistence.js'
 import { claimDue } from './claim-due.js'
 import { createDynamoDbClient } from './client.js'
@@ -33,7 +34,10 @@ export interface DynamoDbPersistenceOptions {
   readonly client?: DynamoDBClient
   /** How rows are written; `single` is for stores without PartiQL, and takes some 15 times the CPU. @default 'partiql' */
   readonly batching?: Batching
-  /** How many slices senders spread the rows over; an integer from 1. @default 8 */
+  /**
+   * How many slices senders spread the rows over; an integer from 1. Above 8 it takes effect once a dispatcher with the same
+   * option has run. @default 8
+   */
   readonly writeShards?: number
   /** Where the tokens of lease registers come from. @default random ones */
   readonly ids?: Ids
@@ -100,11 +104,30 @@ export const dynamoDbPersistence = (options: DynamoDbPersistenceOptions): Dynamo
   const coordination = createCoordination(table, writeShards, clock)
   const choice = createShardChoice()
   const allShards = async () => upTo((await coordination.readShards()).read)
+  // Up to the default nothing has to be written: that many are read without being told.
+  let grown = writeShards <= DEFAULT_SHARDS
+
+  /**
+   * The counts for a pass. Who dispatches sees to it that what its senders are configured to write is read, before any of
+   * them writes there.
+   */
+  const countsOfPass = async (): Promise<ShardCounts> => {
+    if (grown) return coordination.readShards()
+    try {
+      const counts = await coordination.growShards(writeShards)
+      grown = true
+      return counts
+    } catch (error) {
+      // Senders go on with the count that is known to be read, so nothing is lost; the next pass tries again.
+      table.logger.warn('the count of shards could not be raised', { writeShards, error: String(error) })
+      return coordination.readShards()
+    }
+  }
 
   const claimDueOutgoingMessages = async (request: ClaimRequest): Promise<ClaimResult> => {
     const { shards, skippedNextDueAt } =
       request.shards === undefined
-        ? choice.choose(await coordination.readShards(), request)
+        ? choice.choose(await countsOfPass(), request)
         : { shards: [...new Set(request.shards)], skippedNextDueAt: undefined }
     for (const shard of shards) choice.forget(shard)
     const { quiet, busy, ...result } = await claimDue(table, request, choice.rotate(shards), choice.busy(shards))

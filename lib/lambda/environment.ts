@@ -5,7 +5,7 @@ import { consoleLogger, type Logger } from '../core/observation.js'
 import type { Coordination, DelayingPersistence } from '../core/persistence.js'
 import type { BusOptions } from '../core/settings.js'
 import type { Transport } from '../core/transport.js'
-import { dynamoDbPersistence } from '../dynamodb/persistence.js'
+import { type DynamoDbPersistenceOptions, dynamoDbPersistence } from '../dynamodb/persistence.js'
 import { snsTransport } from '../sns/transport.js'
 import { sqsWakeHint } from '../sqs/hint.js'
 import { type DispatchMode, dispatchModes, environmentVariables } from '../wiring/environment.js'
@@ -26,6 +26,17 @@ const readVariable = (environment: Environment, variable: string): string => {
   return value
 }
 
+/** The options of the persistence that the environment decides. */
+const readPersistence = (environment: Environment): Pick<DynamoDbPersistenceOptions, 'tableName' | 'writeShards'> => {
+  const { tableName, writeShards } = environmentVariables
+  const shards = environment[writeShards]
+  return {
+    tableName: readVariable(environment, tableName),
+    // What is no number fails the check of the option, which names it.
+    ...(shards !== undefined && { writeShards: Number(shards) }),
+  }
+}
+
 /**
  * Makes the bus of a function that the constructs connected: `delivery.connect(fn)` passes names by the environment, and
  * nobody types them. Call it once, outside of the handler, so that clients and their connections serve all invocations.
@@ -35,14 +46,14 @@ const readVariable = (environment: Environment, variable: string): string => {
  */
 export const busFromEnvironment = (options: EnvironmentBusOptions = {}): Bus => {
   const { environment = process.env, ...own } = options
-  const { busName, tableName, topicArn, wakeQueueUrl } = environmentVariables
+  const { busName, topicArn, wakeQueueUrl } = environmentVariables
   const queueUrl = environment[wakeQueueUrl]
   const telling = own.logger === undefined ? {} : { logger: own.logger }
   return assembleBus({
     ...own,
     name: readVariable(environment, busName),
     transport: snsTransport({ topicArn: readVariable(environment, topicArn) }),
-    persistence: dynamoDbPersistence({ tableName: readVariable(environment, tableName), ...telling }),
+    persistence: dynamoDbPersistence({ ...readPersistence(environment), ...telling }),
     ...(queueUrl !== undefined && { wakeHint: sqsWakeHint({ queueUrl, ...telling }) }),
     requireDurable: true,
   })
@@ -80,13 +91,13 @@ const readMode = (environment: Environment): DispatchMode => {
  * @throws PostdateError `environment.missing-variable`, `environment.invalid-variable`, `options.invalid`
  */
 export const dispatchPartsFromEnvironment = (environment: Environment = process.env): DispatchParts => {
-  const { busName, tableName, topicArn } = environmentVariables
-  const table = readVariable(environment, tableName)
+  const { busName, topicArn } = environmentVariables
+  const persistence = readPersistence(environment)
   return {
     busName: readVariable(environment, busName),
-    tableName: table,
+    tableName: persistence.tableName,
     mode: readMode(environment),
-    persistence: dynamoDbPersistence({ tableName: table }),
+    persistence: dynamoDbPersistence(persistence),
     transport: snsTransport({ topicArn: readVariable(environment, topicArn) }),
     clock: systemClock,
     logger: consoleLogger,

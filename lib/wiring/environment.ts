@@ -8,6 +8,8 @@ export const environmentVariables = {
   topicArn: 'POSTDATE_TOPIC_ARN',
   /** The URL of the queue of wake hints; absent when dispatching is precise to the minute only. */
   wakeQueueUrl: 'POSTDATE_WAKE_QUEUE_URL',
+  /** How many slices senders spread the rows over; absent for the default. */
+  writeShards: 'POSTDATE_WRITE_SHARDS',
   /** How the dispatcher works: `second` or `minute`. Set on the dispatcher alone. */
   mode: 'POSTDATE_MODE',
   /** The name of the receiver whose queue a function reads. */

@@ -58,6 +58,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
     ...DISPATCHING,
     'dynamodb:PutItem on DeliveryTable of control',
     'dynamodb:Query on DeliveryTable of dead#*',
+    'dynamodb:UpdateItem on DeliveryTable of control',
     ...logging('DeliveryDispatcherLogs'),
   ],
   DeliveryWakerRole: [...DISPATCHING, ...polling('DeliveryHints'), ...logging('DeliveryWakerLogs')],

@@ -32,6 +32,26 @@ describe('coordination', () => {
     expect(await beside({ writeShards: 32 }).coordination.readShards()).toEqual({ write: 32, read: 40 })
   })
 
+  test('the first pass of a dispatcher has its shards read, and only then do senders write there', async () => {
+    const { beside, items } = await open()
+    expect((await beside({ writeShards: 32 }).coordination.readShards()).write).toBe(8)
+    const look = { now: 0, dueBefore: 0, limit: 10, leaseMs: 30_000 }
+    await beside({ writeShards: 8 }).claimDueOutgoingMessages(look)
+    await beside({ writeShards: 32 }).claimDueOutgoingMessages({ ...look, shards: [3] })
+    expect(await items('control')).toEqual([])
+    await beside({ writeShards: 32 }).claimDueOutgoingMessages(look)
+    expect(await beside({ writeShards: 32 }).coordination.readShards()).toEqual({ write: 32, read: 32 })
+  })
+
+  test('a dispatcher that may not raise the count of shards dispatches all the same', async () => {
+    const { persistence, client } = await open({ writeShards: 32 })
+    watchClient(client, ({ command }) =>
+      command === 'UpdateItemCommand' ? { refuse: sdkError('AccessDeniedException') } : undefined,
+    )
+    const { claims } = await persistence.claimDueOutgoingMessages({ now: 0, dueBefore: 0, limit: 10, leaseMs: 30_000 })
+    expect(claims).toEqual([])
+  })
+
   test('reading shard counts writes nothing', async () => {
     const { persistence, items } = await open()
     await persistence.coordination.readShards()
