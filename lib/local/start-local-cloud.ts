@@ -134,8 +134,9 @@ const startInside = async (
     pids: (name) => find(name).pool.pids(),
     queueUrl: (name) => findResource('queue', name, queues).url,
     invocations: (name) => {
-      const { logicalId } = name === undefined ? { logicalId: undefined } : find(name)
-      return invocations.filter((invocation) => logicalId === undefined || invocation.function === logicalId)
+      // Logical ids are unique within a stack only.
+      const { path } = name === undefined ? { path: undefined } : find(name)
+      return invocations.filter((invocation) => path === undefined || invocation.path === path)
     },
     denials: () => [...denials],
     metrics: measure,

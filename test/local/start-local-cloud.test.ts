@@ -37,6 +37,21 @@ it('an app of several stacks runs as one cloud, and one stack reads what another
   expect((await cloud.invoke('Caller', { calls })).payload).toEqual([{}])
 })
 
+it('functions of two stacks that have the same logical id are told apart', async () => {
+  const inStack = (stack: string) => {
+    const { Probe: probe, ...others } = lambda('Probe', 'probe')
+    if (probe === undefined) throw new Error('there is no function')
+    return { resources: { ...others, Probe: { ...probe, Metadata: { 'aws:cdk:path': `${stack}/Probe/Resource` } } } }
+  }
+  const cloud = await start({ Shop: inStack('Shop'), Office: inStack('Office') })
+  await cloud.invoke('Shop/Probe', { action: 'echo', of: 'shop' })
+  await cloud.invoke('Office/Probe', { action: 'echo', of: 'office' })
+  const payloads = (name: string) => cloud.invocations(name).map(({ payload }) => payload)
+  expect(payloads('Shop/Probe')).toEqual([{ action: 'echo', of: 'shop' }])
+  expect(payloads('Office/Probe')).toEqual([{ action: 'echo', of: 'office' }])
+  expect(cloud.invocations()).toHaveLength(2)
+})
+
 it('a stack that fixes account and region has them in its ARNs, and deliveries work', async () => {
   const cloud = await start({
     Demo: {

@@ -18,8 +18,9 @@ export type InvocationOutcome =
 /** An invocation that has ended. */
 export interface Invocation {
   readonly requestId: string
-  /** The function's logical id. */
+  /** The function's logical id, which another stack may have, too. */
   readonly function: string
+  /** Its construct path, stack and all. */
   readonly path: string
   readonly trigger: Trigger
   readonly outcome: InvocationOutcome
