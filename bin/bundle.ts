@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { type Dirent, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -24,14 +24,16 @@ const neverLoaded = ['ini', 'login', 'process', 'sso', 'web-identity'].map(
   (kind) => `@aws-sdk/credential-provider-${kind}`,
 )
 
-/** What is there already stays, and what is new appears at once: a synth, or another bundling, may be reading. */
-const replaceFile = (path: string, content: Uint8Array): void => {
+/**
+ * What is there already stays, and what is new appears at once: a synth, or another bundling, may be reading. The draft lies
+ * outside of the asset's folder, since all that is in there belongs to the asset and its hash.
+ */
+const replaceFile = (path: string, content: Uint8Array, draft: string): void => {
   try {
     if (readFileSync(path).equals(content)) return
   } catch {
     // There is none yet.
   }
-  const draft = `${path}.${process.pid}.draft`
   writeFileSync(draft, content)
   renameSync(draft, path)
 }
@@ -56,7 +58,7 @@ const bundleFunction = async (name: string): Promise<number> => {
   if (bundle === undefined) throw new Error(`esbuild wrote nothing for lambdas/${name}.ts`)
   const folder = join(assets, name)
   mkdirSync(folder, { recursive: true })
-  replaceFile(join(folder, 'index.mjs'), bundle.contents)
+  replaceFile(join(folder, 'index.mjs'), bundle.contents, join(assets, `${name}.${process.pid}.draft`))
   return bundle.contents.byteLength
 }
 
@@ -64,5 +66,6 @@ for (const name of functionNames) {
   const bytes = await bundleFunction(name)
   console.log(`assets/${name}/index.mjs ${Math.ceil(bytes / 1024)} kB`)
 }
-for (const folder of readdirSync(assets).filter((name) => !functionNames.includes(name)))
-  rmSync(join(assets, folder), { recursive: true })
+const isStale = (entry: Dirent) => entry.isDirectory() && !functionNames.includes(entry.name)
+for (const { name } of readdirSync(assets, { withFileTypes: true }).filter(isStale))
+  rmSync(join(assets, name), { recursive: true, force: true })
