@@ -7,7 +7,8 @@ export interface Clock {
   now(): number
   /**
    * Calls back once, when `now()` has reached `at` (epoch milliseconds), never before, and never within this call; as soon
-   * as possible if the instant has passed.
+   * as possible if the instant has passed. Only if the clock is set back meanwhile, the call comes when the time is over
+   * that was to be waited: whoever must not be early looks at the clock again.
    * @returns a function that cancels the call.
    */
   wakeAt(at: number, callback: () => void): () => void
@@ -23,11 +24,20 @@ export const systemClock: Clock = {
     let timer: ReturnType<typeof setTimeout> | undefined
     // Node's timers fire up to 1 ms early (measured: one in nine), so the clock decides and the timer is armed again.
     const arm = () => {
-      const leftMs = at - Date.now()
-      if (leftMs <= 0) callback()
-      else timer = setTimeout(arm, Math.min(leftMs, LONGEST_TIMER_MS))
+      const armedAt = Date.now()
+      const waitMs = at - armedAt
+      timer = setTimeout(
+        () => {
+          const now = Date.now()
+          // Set back by an hour, a clock would make an hour of a poll's second.
+          const isSetBack = now < armedAt && waitMs <= LONGEST_TIMER_MS
+          if (now >= at || isSetBack) callback()
+          else arm()
+        },
+        Math.max(0, Math.min(waitMs, LONGEST_TIMER_MS)),
+      )
     }
-    timer = setTimeout(arm, Math.max(0, Math.min(at - Date.now(), LONGEST_TIMER_MS)))
+    arm()
     return () => clearTimeout(timer)
   },
 }

@@ -54,6 +54,21 @@ export const encodeEnvelope = (envelope: Envelope): string => {
   return `${toJsonText(meta)}\n${body}`
 }
 
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Whoever damaged it: what is of another type than it should be would break whoever measures the message, or writes it. */
+const readMeta = (line: string): Partial<Envelope> => {
+  const meta: unknown = JSON.parse(line)
+  if (!isMap(meta)) throw new SyntaxError('its first line is no JSON object')
+  for (const name of ['attributes', 'stickyAttributes', 'headers'])
+    if (meta[name] !== undefined && !isMap(meta[name])) throw new SyntaxError(`its ${name} are no JSON object`)
+  const { correlationId = '', discardAfterMs = 0 } = meta
+  if (typeof correlationId !== 'string') throw new SyntaxError('its correlationId is no text')
+  if (!Number.isSafeInteger(discardAfterMs)) throw new SyntaxError('its discardAfterMs is no whole number')
+  return meta
+}
+
 /**
  * Reads what `encodeEnvelope` wrote.
  * @throws SyntaxError when the text is not of that form; the caller knows which row it came from.
@@ -61,7 +76,7 @@ export const encodeEnvelope = (envelope: Envelope): string => {
 export const decodeEnvelope = (text: string, identity: EnvelopeIdentity): Envelope => {
   const end = text.indexOf('\n')
   if (end < 0) throw new SyntaxError('an envelope is a line of JSON, a line break, and the body')
-  const meta = JSON.parse(text.slice(0, end)) as Partial<Envelope>
+  const meta = readMeta(text.slice(0, end))
   const failure = readFailure(meta.failure)
   return {
     ...identity,

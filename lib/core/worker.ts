@@ -1,6 +1,7 @@
 import { type Clock, sleepUntil } from './clock.js'
 import type { Dispatcher } from './dispatch/dispatcher.js'
 import { reasonOf } from './errors.js'
+import { LEASE_MARGIN_MS } from './lease.js'
 import type { Logger, Observer } from './observation.js'
 import type { Coordination, WorkerLease } from './persistence.js'
 import { HINT_WITHIN_MS } from './transport.js'
@@ -37,8 +38,15 @@ export interface WorkerTurn {
 /** How a turn ended. `declined`: another was at work, and nothing was written. */
 export type TurnOutcome = 'declined' | 'idle' | 'relieved' | 'out-of-time'
 
+/**
+ * A lease that ends later than any could, by any clock that is no more than the margin ahead of ours, is damaged, or that of a
+ * clock gone wrong: taken for live, it would keep everything from being dispatched until then.
+ */
+const isCredible = ({ leaseUntil }: WorkerLease, now: number): boolean =>
+  leaseUntil <= now + WORKER_LEASE_MS + LEASE_MARGIN_MS
+
 const isLive = (worker: WorkerLease | undefined, now: number): worker is WorkerLease =>
-  worker !== undefined && worker.leaseUntil > now
+  worker !== undefined && worker.leaseUntil > now && isCredible(worker, now)
 
 /** Renews until told to stop; calls `onLost` when the lease is another's. What the store can't answer is tried again. */
 const keepLease = (turn: WorkerTurn, taken: WorkerLease, onLost: () => void) => {
@@ -141,8 +149,10 @@ export const takeTurn = async (turn: WorkerTurn): Promise<TurnOutcome> => {
 }
 
 /** A worker that stops before what the hint is about falls due leaves without another look. */
-const isAtWork = ({ leaseUntil, stopsAt }: WorkerLease, now: number): boolean =>
-  now < leaseUntil - WORKER_LEASE_MS + FRESH_MS && now + 2 * SWEEP_AHEAD_MS < stopsAt
+const isAtWork = (worker: WorkerLease, now: number): boolean =>
+  now < worker.leaseUntil - WORKER_LEASE_MS + FRESH_MS &&
+  now + 2 * SWEEP_AHEAD_MS < worker.stopsAt &&
+  isCredible(worker, now)
 
 /**
  * Answers a wake hint: returns at once when a dispatcher is at work, has renewed its lease lately and has time left, else

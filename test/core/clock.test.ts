@@ -92,6 +92,17 @@ describe('the clock of the machine', () => {
     expect(calls).toEqual([])
   })
 
+  test('that is set back by an hour makes no hour of a second’s wait', () => {
+    const startAt = 1_900_000_000_000
+    const { machine, fireAfter, pending } = setUpMachine(startAt)
+    const calls: number[] = []
+    systemClock.wakeAt(startAt + 1_000, () => calls.push(machine.now))
+    machine.now -= 3_600_000
+    fireAfter(1_000)
+    expect(calls).toEqual([startAt - 3_599_000])
+    expect(pending()).toEqual([])
+  })
+
   test('calls back soon for an instant that has passed, but never within the call', async () => {
     const order: string[] = []
     const called = new Promise<void>((resolve) => {

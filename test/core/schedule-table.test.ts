@@ -30,6 +30,13 @@ const answerTo = (options: object, changes: Partial<ScheduleRules> = {}, now = N
 
 type Line = readonly [what: string, options: object, answer: string, rules?: Partial<ScheduleRules>]
 
+/** Compared with a number, its answer is neither before nor after. */
+class Spoken extends Date {
+  override getTime() {
+    return 'soon' as never
+  }
+}
+
 const after = (deliverAfter: unknown) => ({ deliverAfter })
 const at = (deliverAt: unknown) => ({ deliverAt })
 const level = (delayLevel: unknown) => ({ delayLevel })
@@ -114,6 +121,7 @@ const parts: readonly Line[] = [
 
 const instants: readonly Line[] = [
   ['a Date', at(new Date('2026-11-12T08:00Z')), '2026-11-12T08:00:00.000Z'],
+  ['a Date whose class answers getTime with text', at(new Spoken(NOW + 5)), '2026-01-01T00:00:00.005Z'],
   ['a Date now', at(new Date(NOW)), 'at once'],
   ['a Date that has passed', at(new Date(NOW - 1)), 'at once'],
   ['a Date that has passed, refused', at(new Date(NOW - 1)), 'schedule.in-the-past', { pastDue: 'reject' }],

@@ -44,6 +44,7 @@ describe('a newcomer', () => {
     ['stops before two more ticks', { stopsAt: Date.UTC(2030, 0, 1) + 130_000 }],
     ['let its lease run out', { leaseUntil: Date.UTC(2030, 0, 1) }],
     ['gave its lease back', { leaseUntil: 0 }],
+    ['has a lease that its clock, an hour ahead, wrote', { leaseUntil: Date.UTC(2030, 0, 1) + 3_606_000 }],
     ['is itself, called again', { owner: 'new' }],
   ])('takes over with the next epoch when the owner %s', async (_why, lease) => {
     const { clock, turnOf, holdLease, writes, eventsOf } = setWorkplace()
@@ -194,6 +195,7 @@ describe('a wake hint', () => {
 
   test.each<[string, Partial<WorkerLease>, number]>([
     ['there is none', { leaseUntil: 0 }, 0],
+    ['its worker’s clock was an hour ahead', { leaseUntil: Date.UTC(2030, 0, 1) + 3_606_000 }, 0],
     ['its worker missed two renewals', {}, 3_000],
     ['its worker stops before the row is due', { stopsAt: Date.UTC(2030, 0, 1) + 5_000 }, 0],
   ])('sweeps its shard at the exact instant when %s, and no other', async (_why, lease, laterMs) => {

@@ -32,6 +32,12 @@ describe.each(modes)('a row that can’t be read harms itself only (%s)', (batch
     ['a register that is a number', (item) => ({ ...item, lease: { N: '5' } }), /register can't be read/],
     ['no register', ({ lease: _, ...item }) => item, /register can't be read/],
     ['an envelope of nonsense', (item) => ({ ...item, envelope: { S: 'nonsense' } }), /envelope can't be read/],
+    ['an envelope of null', (item) => ({ ...item, envelope: { S: 'null\n{}' } }), /no JSON object/],
+    [
+      'an envelope whose correlation id is a list',
+      (item) => ({ ...item, envelope: { S: '{"correlationId":["x"]}\n{}' } }),
+      /correlationId is no text/,
+    ],
     ['no envelope', ({ envelope: _, ...item }) => item, /holds no envelope/],
     ['a newer format', (item) => ({ ...item, v: { N: '2' } }), /format 2/],
     ['nothing but its key and register', ({ pk, sk, lease }) => ({ pk, sk, lease }) as Item, /no format version/],

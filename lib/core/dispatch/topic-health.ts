@@ -3,6 +3,7 @@ import type { Observer } from '../observation.js'
 
 /** Waits between probes of a topic that takes nothing: 1 s, doubled up to 15 s. */
 const PROBE_AFTER_MS = [1_000, 2_000, 4_000, 8_000, 15_000]
+const LONGEST_PROBE_MS = Math.max(...PROBE_AFTER_MS)
 
 /** Whether the topic takes messages, and when to probe it again. */
 export interface TopicHealth {
@@ -24,7 +25,11 @@ export const watchTopic = (clock: Clock, observe: Observer): TopicHealth => {
   let probeAt: number | undefined
   return {
     generation: () => generation,
-    nextProbeAt: () => probeAt,
+    nextProbeAt: () => {
+      // Farther away than any wait, it was set by a clock that has been set back since.
+      if (probeAt !== undefined) probeAt = Math.min(probeAt, clock.now() + LONGEST_PROBE_MS)
+      return probeAt
+    },
     failed: (started, reason) => {
       if (started !== generation) return false
       generation++

@@ -56,7 +56,8 @@ const readEpoch = (value: object): number => {
  */
 export const readInstant = (value: unknown): number => {
   if (isDate(value)) {
-    const at = value.getTime()
+    // A class of dates may have a getTime of its own, which answers anything at all.
+    const at = Date.prototype.getTime.call(value)
     if (Number.isNaN(at)) throw refuse(FORM, value, 'its time is NaN')
     return at
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { watchTopic } from '../../../lib/core/dispatch/topic-health.js'
 import type { PublishOutcome } from '../../../lib/core/transport.js'
 import { type Answer, failAll, idsUpTo, type PublishRequest, publishAll, setStage } from './stage.js'
 
@@ -163,4 +164,15 @@ describe('a dispatcher whose topic is down', () => {
     expect(claims.map(({ rowId }) => rowId)).toEqual(['a', 'soon'])
     await stop()
   })
+})
+
+test('a clock that is set back by an hour puts a probe off by 15 s at most', () => {
+  let now = 1_900_000_000_000
+  const health = watchTopic({ now: () => now, wakeAt: () => () => {} }, () => {})
+  health.failed(health.generation(), 'throttled')
+  now -= 3_600_000
+  const probeAt = health.nextProbeAt()
+  expect(probeAt).toBe(now + 15_000)
+  now += 15_000
+  expect(health.nextProbeAt()).toBe(now)
 })
