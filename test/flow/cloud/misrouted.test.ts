@@ -15,7 +15,7 @@ import { changeShop, type ShopTemplate, synthesizeShop } from './synthesize-shop
 let app: string
 beforeAll(async () => {
   app = await synthesizeShop()
-}, 120_000)
+}, 240_000)
 
 /** The app's bus, for whoever runs the cloud. */
 const openBus = ({ outputs, endpoint }: LocalCloud) => {
@@ -58,7 +58,7 @@ it('an event that nobody subscribed to, published at once or later, is in the un
     [later.messageId]: 'shop/nobody-listens',
   })
   expect(shop.handled()).toEqual([])
-}, 180_000)
+}, 300_000)
 
 it('without a queue policy, messages are in the dead letters of the subscription, whose alarm rings', async () => {
   const shop = await startShop(changeShop(app, (template) => forgetTopic(template, 'BillingQueue')))
@@ -77,7 +77,7 @@ it('without a queue policy, messages are in the dead letters of the subscription
     return counted.length === 4 || undefined
   })
   expect(shop.handled()).toEqual([])
-}, 180_000)
+}, 300_000)
 
 /** As the constructs would write it, had `CancelOrder` been forgotten among the messages of the receiver. */
 const forgetCancelOrder = (template: ShopTemplate) => {
@@ -120,4 +120,4 @@ it('with a handler whose message is not subscribed to, the function does not sta
   expect(dead).toMatchObject({ [reminder.messageId]: 'shop/remind-payment' })
   expect(Object.values(dead).sort()).toEqual(['shop/order-placed', 'shop/order-placed', 'shop/remind-payment'])
   expect(shop.handled()).toEqual([])
-}, 240_000)
+}, 300_000)

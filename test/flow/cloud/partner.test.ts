@@ -25,4 +25,4 @@ it('a second stack sends through the first one, at once and later, with nothing 
   expect(senders).toEqual(['ok', 'ok'])
   expect(cloud.invocations('PostdateExample/Orders')).toEqual([])
   expect(cloud.denials()).toEqual([])
-}, 240_000)
+}, 300_000)

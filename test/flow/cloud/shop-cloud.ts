@@ -1,6 +1,8 @@
+import { type AttributeValue, ScanCommand } from '@aws-sdk/client-dynamodb'
 import { onTestFinished } from 'vitest'
 import type { AlarmReport, Invocation, LocalCloud, LocalCloudOptions } from '../../../lib/local.js'
 import { startLocalCloud } from '../../../lib/local.js'
+import { clientsOf } from '../../local/support/clients.js'
 
 /** A message as the billing function logged it. */
 export interface Handled {
@@ -50,12 +52,16 @@ export interface Shop {
   place(orderId: string, times: OrderTimes, stack?: string): Promise<PlacedOrder>
   /** Every time that a handler of the billing function was given a message, until now. */
   handled(): readonly Handled[]
+  /** The name of the table. */
+  readonly table: string
+  /** The kinds of all items in the table, such as `due` and `dead`, sorted. */
+  kinds(): Promise<readonly string[]>
   /** The alarm whose construct path ends so. */
   alarm(path: string): Promise<AlarmReport>
 }
 
-/** Other work on the machine must not fail a test: what is waited for takes a second or two where nothing else runs. */
-const LONGEST_WAIT_MS = 90_000
+/** Other work on the machine must not fail a test: most of what is waited for takes a second or two where nothing else runs. */
+const LONGEST_WAIT_MS = 150_000
 const LOOK_EVERY_MS = 50
 
 /** Waits until a check gives something. @throws Error with `about` when it gives nothing for very long */
@@ -71,6 +77,22 @@ export const until = async <T>(
     if (Date.now() > giveUpAt) throw new Error(`${what}: not within ${LONGEST_WAIT_MS} ms. ${String(about())}`)
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
   }
+}
+
+/** Reads the kinds of all items of a table from their partition keys. */
+const readKinds = async (cloud: LocalCloud, table: string): Promise<readonly string[]> => {
+  const { dynamodb } = clientsOf(cloud)
+  const kinds: string[] = []
+  let from: Record<string, AttributeValue> | undefined
+  do {
+    const page = await dynamodb.send(
+      new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: from }),
+    )
+    for (const { pk } of page.Items ?? []) kinds.push(String(pk?.S).replace(/#.*/, ''))
+    from = page.LastEvaluatedKey
+  } while (from !== undefined)
+  dynamodb.destroy()
+  return kinds.sort()
 }
 
 const readHandled = (line: string): readonly Handled[] => {
@@ -92,6 +114,7 @@ export const startShop = async (assembly: string, options: LocalCloudOptions = {
     ...options,
   })
   onTestFinished(() => cloud.stop())
+  const table = String(cloud.outputs.PostdateExample?.TableName)
   const order: Shop['order'] = (orderId, { remindAt, cancelAt }, stack = 'PostdateExample') =>
     cloud.invoke(`${stack}/Orders`, {
       orderId,
@@ -101,7 +124,9 @@ export const startShop = async (assembly: string, options: LocalCloudOptions = {
   return {
     cloud,
     lines,
+    table,
     order,
+    kinds: () => readKinds(cloud, table),
     place: async (orderId, times, stack) => {
       const { outcome, payload, error } = await order(orderId, times, stack)
       if (outcome !== 'ok') throw new Error(`${orderId} was not placed: ${error?.errorMessage ?? outcome}`)

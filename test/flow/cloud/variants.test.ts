@@ -12,7 +12,7 @@ const variants: Readonly<Record<string, ShopVariant>> = {
 
 beforeAll(async () => {
   for (const variant of Object.values(variants)) await synthesizeShop(variant)
-}, 240_000)
+}, 300_000)
 
 describe.each(Object.entries(variants))('the app %s', (_, variant) => {
   const ofType = async (type: string) =>
@@ -68,5 +68,5 @@ describe.each(Object.entries(variants))('the app %s', (_, variant) => {
     })
     for (const { latenessMs = 0 } of handled()) expect(latenessMs).toBeGreaterThanOrEqual(0)
     expect(cloud.denials()).toEqual([])
-  }, 180_000)
+  }, 300_000)
 })
