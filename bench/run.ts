@@ -1,5 +1,6 @@
 import { availableParallelism, cpus } from 'node:os'
 import { parseArgs } from 'node:util'
+import { measureBundle } from './measure-bundle.js'
 import { measureDrain } from './measure-drain.js'
 import { measureLateness } from './measure-lateness.js'
 import { measureWaiting, storeWaiting } from './measure-waiting.js'
@@ -7,15 +8,17 @@ import { startStack } from './stack.js'
 
 /** `npm run bench`: what dispatching costs, on emulators, in one run. */
 
-const HELP = `npm run bench -- [--json] [--messages N] [--waiting N]
+const HELP = `npm run bench -- [--json] [--messages N] [--waiting N] [--bundle]
 
   --messages N  messages in each drain (default 10000)
   --waiting N   rows that wait while an idle dispatcher is watched (default 1000000; 0 leaves that out)
+  --bundle      only the dispatcher's bundle: its size, and how long it takes to import
   --json        one JSON object instead of tables`
 
 const { values } = parseArgs({
   options: {
     json: { type: 'boolean', default: false },
+    bundle: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
     messages: { type: 'string', default: '10000' },
     waiting: { type: 'string', default: '1000000' },
@@ -34,7 +37,15 @@ const progress = (text: string) => {
   else process.stderr.write(`${text}\n`)
 }
 
+const machine = { node: process.version, cores: availableParallelism(), processor: cpus()[0]?.model ?? 'unknown' }
+
+const runBundle = async () => {
+  progress("importing the dispatcher's bundle …")
+  return { machine, bundle: await measureBundle() }
+}
+
 const run = async (messages: number, waiting: number) => {
+  const { bundle } = await runBundle()
   progress('starting the emulators …')
   const stack = await startStack()
   try {
@@ -56,8 +67,7 @@ const run = async (messages: number, waiting: number) => {
       progress('watching an idle dispatcher …')
     }
     const idle = waiting > 0 ? await measureWaiting(stack, waiting) : undefined
-    const machine = { node: process.version, cores: availableParallelism(), processor: cpus()[0]?.model ?? 'unknown' }
-    return { machine, emulators: stack.emulators, thin, thick, lateness, ...(idle !== undefined && { idle }) }
+    return { machine, bundle, emulators: stack.emulators, thin, thick, lateness, ...(idle !== undefined && { idle }) }
   } finally {
     await stack.stop()
   }
@@ -66,7 +76,9 @@ const run = async (messages: number, waiting: number) => {
 if (values.help) {
   console.log(HELP)
 } else {
-  const result = await run(readCount('messages', values.messages, 1), readCount('waiting', values.waiting, 0))
+  const messages = readCount('messages', values.messages, 1)
+  const waiting = readCount('waiting', values.waiting, 0)
+  const result = await (values.bundle ? runBundle() : run(messages, waiting))
   progress('done\n')
   if (values.json) console.log(JSON.stringify(result))
   else {
