@@ -12,6 +12,8 @@ const BODY = 'body#*'
 const DEAD = 'dead#*'
 const CONTROL = 'control'
 const INBOX = 'inbox#*'
+const MOVED = 'moved#*'
+const KEY = 'key#*'
 
 /** A sender stores rows and bodies that are not there yet. It changes and removes none. */
 export const senderPermissions: readonly TablePermission[] = [
@@ -20,9 +22,20 @@ export const senderPermissions: readonly TablePermission[] = [
   { actions: ['dynamodb:BatchGetItem', 'dynamodb:GetItem'], partitions: [DUE, BODY, CONTROL] },
 ]
 
-/** A recall withdraws a row, alive or dead, leaves a tombstone where none is, and removes the body. */
+/** Whoever meets a move that broke off finishes it: the new row, the old one, the note of its place, the alias of its key. */
+const finishingMoves: readonly TablePermission[] = [
+  { actions: ['dynamodb:GetItem'], partitions: [DUE, DEAD, KEY] },
+  { actions: ['dynamodb:UpdateItem'], partitions: [DUE, MOVED] },
+  { actions: ['dynamodb:PartiQLUpdate'], partitions: [DUE, KEY] },
+  { actions: ['dynamodb:PartiQLDelete'], partitions: [DUE, DEAD] },
+  { actions: ['dynamodb:PutItem'], partitions: [KEY] },
+]
+
+/** A recall withdraws a row, alive or dead, wherever it was moved, leaves a tombstone where none is, and removes the body. */
 export const recallPermissions: readonly TablePermission[] = [
-  { actions: ['dynamodb:GetItem', 'dynamodb:UpdateItem'], partitions: [DUE, DEAD] },
+  ...finishingMoves,
+  { actions: ['dynamodb:GetItem'], partitions: [MOVED] },
+  { actions: ['dynamodb:UpdateItem'], partitions: [DEAD] },
   { actions: ['dynamodb:PutItem'], partitions: [DUE] },
   { actions: ['dynamodb:DeleteItem'], partitions: [DUE, BODY] },
 ]
@@ -37,15 +50,17 @@ export const inboxPermissions: readonly TablePermission[] = [
 
 /** Claims, settles, gives back, gives up. */
 const dispatching: readonly TablePermission[] = [
-  { actions: ['dynamodb:PartiQLDelete', 'dynamodb:PartiQLUpdate', 'dynamodb:Query'], partitions: [DUE] },
-  { actions: ['dynamodb:BatchGetItem', 'dynamodb:DeleteItem', 'dynamodb:UpdateItem'], partitions: [DUE, BODY] },
+  ...finishingMoves,
+  { actions: ['dynamodb:Query'], partitions: [DUE] },
+  { actions: ['dynamodb:BatchGetItem', 'dynamodb:DeleteItem'], partitions: [DUE, BODY] },
+  { actions: ['dynamodb:UpdateItem'], partitions: [BODY] },
   { actions: ['dynamodb:PutItem'], partitions: [DEAD] },
 ]
 
 /** The dispatcher also keeps the worker lease, and counts the dead. */
 export const dispatcherPermissions: readonly TablePermission[] = [
   ...dispatching,
-  { actions: ['dynamodb:GetItem'], partitions: [DUE, CONTROL] },
+  { actions: ['dynamodb:GetItem'], partitions: [CONTROL] },
   // The worker lease, and the count of shards that are read.
   { actions: ['dynamodb:PutItem', 'dynamodb:UpdateItem'], partitions: [CONTROL] },
   { actions: ['dynamodb:Query'], partitions: [DEAD] },
@@ -54,7 +69,7 @@ export const dispatcherPermissions: readonly TablePermission[] = [
 /** The waker reads the worker lease and never writes it. */
 export const wakerPermissions: readonly TablePermission[] = [
   ...dispatching,
-  { actions: ['dynamodb:GetItem'], partitions: [DUE, CONTROL] },
+  { actions: ['dynamodb:GetItem'], partitions: [CONTROL] },
 ]
 
 /**

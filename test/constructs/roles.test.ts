@@ -10,7 +10,7 @@ import {
   senderPermissions,
   wakerPermissions,
 } from '../../lib/constructs/permissions.js'
-import { bodyKey, controlKey, deadPartition, duePartition } from '../../lib/dynamodb/keys.js'
+import { aliasKey, bodyKey, controlKey, deadPartition, duePartition, movedKey } from '../../lib/dynamodb/keys.js'
 import { permissionsOf } from './roles.js'
 import { bundleFunctions, projectRoot, synthesize, userFunction } from './synthesize.js'
 
@@ -24,15 +24,22 @@ const SENDER = [
   'sqs:SendMessage on DeliveryHints',
 ]
 
+const FINISHING_MOVES = [
+  'dynamodb:GetItem on DeliveryTable of due#* dead#* key#*',
+  'dynamodb:PartiQLDelete on DeliveryTable of due#* dead#*',
+  'dynamodb:PartiQLUpdate on DeliveryTable of due#* key#*',
+  'dynamodb:PutItem on DeliveryTable of key#*',
+  'dynamodb:UpdateItem on DeliveryTable of due#* moved#*',
+]
+
 const DISPATCHING = [
+  ...FINISHING_MOVES,
   'dynamodb:BatchGetItem on DeliveryTable of due#* body#*',
   'dynamodb:DeleteItem on DeliveryTable of due#* body#*',
-  'dynamodb:GetItem on DeliveryTable of due#* control',
-  'dynamodb:PartiQLDelete on DeliveryTable of due#*',
-  'dynamodb:PartiQLUpdate on DeliveryTable of due#*',
+  'dynamodb:GetItem on DeliveryTable of control',
   'dynamodb:PutItem on DeliveryTable of dead#*',
   'dynamodb:Query on DeliveryTable of due#*',
-  'dynamodb:UpdateItem on DeliveryTable of due#* body#*',
+  'dynamodb:UpdateItem on DeliveryTable of body#*',
   'sns:Publish on DeliveryTopic',
 ]
 
@@ -45,10 +52,11 @@ const logging = (logs: string) => ['logs:CreateLogStream', 'logs:PutLogEvents'].
 const TABLE: Readonly<Record<string, readonly string[]>> = {
   OrdersServiceRole: SENDER,
   RecallerServiceRole: [
+    ...FINISHING_MOVES,
     'dynamodb:DeleteItem on DeliveryTable of due#* body#*',
-    'dynamodb:GetItem on DeliveryTable of due#* dead#*',
+    'dynamodb:GetItem on DeliveryTable of moved#*',
     'dynamodb:PutItem on DeliveryTable of due#*',
-    'dynamodb:UpdateItem on DeliveryTable of due#* dead#*',
+    'dynamodb:UpdateItem on DeliveryTable of dead#*',
   ],
   BillingFunctionServiceRole: [...SENDER, ...polling('BillingQueue'), 'sqs:SendMessage on BillingDeadLetters'],
   OnceFunctionServiceRole: ['DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'].map(
@@ -129,7 +137,13 @@ describe('the roles of a delivery', () => {
 })
 
 it('the partitions in permissions are those that the persistence has', () => {
-  const partitions = [duePartition(0), deadPartition(0), bodyKey('id', 'sk').pk, controlKey('worker').pk]
+  const keys = [
+    bodyKey('id', 'sk'),
+    controlKey('worker'),
+    movedKey({ shard: 0, dueAt: 0, rowId: 'id' }),
+    aliasKey('key'),
+  ]
+  const partitions = [duePartition(0), deadPartition(0), ...keys.map(({ pk }) => pk)]
   const patterns = [senderPermissions, recallPermissions, dispatcherPermissions, wakerPermissions]
     .flat()
     .flatMap((permission) => permission.partitions)
