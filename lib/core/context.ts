@@ -53,6 +53,8 @@ export interface HandlerContext extends MessageContext {
   readonly latenessMs?: number
   /** Counts deliveries to this receiver, from 1. */
   readonly attempt: number
+  /** The key that it was scheduled under; absent when it had none. */
+  readonly key?: string
   /** What went wrong at this receiver before; absent when nothing did. */
   readonly failure?: FailureHistory
 }
@@ -167,7 +169,7 @@ export const openContext = (
 
 /** The context of a handler of messages, from that of its sends. */
 export const describeHandling = (context: MessageContext, received: ReceivedEnvelope, now: number): HandlerContext => {
-  const { messageId, correlationId, attributes, stickyAttributes, headers, sentAt, failure } = received.envelope
+  const { messageId, correlationId, attributes, stickyAttributes, headers, sentAt, key, failure } = received.envelope
   const { dueAt, attempt } = received.delivery
   return {
     ...context,
@@ -178,6 +180,7 @@ export const describeHandling = (context: MessageContext, received: ReceivedEnve
     headers,
     sentAt,
     attempt,
+    ...(key !== undefined && { key }),
     ...(failure !== undefined && { failure }),
     ...(dueAt !== undefined && { dueAt, latenessMs: now - dueAt }),
   }

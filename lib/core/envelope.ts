@@ -16,6 +16,8 @@ export interface Envelope {
   readonly headers: Readonly<Record<string, string>>
   /** When it was sent or scheduled, epoch milliseconds. */
   readonly sentAt: number
+  /** The key that it was scheduled under, for who receives it. A redelivery is not scheduled under it: it holds no key. */
+  readonly key?: string
   /** What went wrong at the one receiver that a redelivery is for. */
   readonly failure?: FailureHistory
   /**
@@ -42,12 +44,14 @@ export const toJsonText = (value: unknown): string =>
  * the first one parts the two, and the body stays byte for byte what the sender wrote.
  */
 export const encodeEnvelope = (envelope: Envelope): string => {
-  const { messageId, correlationId, attributes, stickyAttributes, headers, body, discardAfterMs, failure } = envelope
+  const { messageId, correlationId, attributes, stickyAttributes, headers, body, key, discardAfterMs, failure } =
+    envelope
   const meta = {
     ...(correlationId !== messageId && { correlationId }),
     ...(!isEmpty(attributes) && { attributes }),
     ...(!isEmpty(stickyAttributes) && { stickyAttributes }),
     ...(!isEmpty(headers) && { headers }),
+    ...(key !== undefined && { key }),
     ...(discardAfterMs !== undefined && { discardAfterMs }),
     ...(failure !== undefined && { failure }),
   }
@@ -84,6 +88,7 @@ export const decodeEnvelope = (text: string, identity: EnvelopeIdentity): Envelo
     attributes: meta.attributes ?? {},
     stickyAttributes: meta.stickyAttributes ?? {},
     headers: meta.headers ?? {},
+    ...(meta.key !== undefined && { key: meta.key }),
     ...(meta.discardAfterMs !== undefined && { discardAfterMs: meta.discardAfterMs }),
     ...(failure !== undefined && { failure }),
     body: text.slice(end + 1),

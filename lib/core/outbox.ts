@@ -102,7 +102,7 @@ export const createOutbox = (settings: BusSettings, announce: Announce): Outbox 
         rule: 'it goes with a time; without one nothing is scheduled',
       })
     let dueAt: number | undefined
-    const envelope = await prepareEnvelope({
+    const prepared = await prepareEnvelope({
       ...order,
       dueAt: (messageId) => {
         // A key is kept by the store alone, so a message with one goes through it, however soon it is due.
@@ -114,6 +114,7 @@ export const createOutbox = (settings: BusSettings, announce: Announce): Outbox 
       sentAt: now,
       middleware: settings.outgoing,
     })
+    const envelope = askedKey === undefined ? prepared : { ...prepared, key: askedKey.key }
     const limits = [{ maxBytes: transport.limits.maxMessageBytes, limit: `the transport ${transport.name}` }]
     if (dueAt === undefined) {
       checkSize(envelope, dueAt, limits)
@@ -211,7 +212,9 @@ export const createOutbox = (settings: BusSettings, announce: Announce): Outbox 
     const { messageId } = envelope
     const shard = shardOf(messageId, await readWriteShards())
     const row = { shard, dueAt, rowId: `${messageId}~${target}~${attempt}`, envelope, target, attempt }
-    const [result] = await store([{ envelope, row }], 'own')
+    const { key } = envelope
+    // Kept as data: nothing waits under the key for it, so it is stored as what has none.
+    const [result] = await store([{ envelope, row: { ...row, ...(key !== undefined && { key }) } }], 'own')
     if (result === undefined) throw new TypeError('a copy has no result') // as above
     return result
   }

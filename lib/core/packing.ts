@@ -19,8 +19,8 @@ export const estimateStoredBytes = (
 
 /** An upper bound of a message's bytes on the wire. */
 export const estimateWireBytes = (envelope: Envelope): number => {
-  const { body, attributes, stickyAttributes, headers, failure = null } = envelope
-  const meta = toJsonText([attributes, stickyAttributes, headers, failure])
+  const { body, attributes, stickyAttributes, headers, key = null, failure = null } = envelope
+  const meta = toJsonText([attributes, stickyAttributes, headers, key, failure])
   return estimateStoredBytes(utf8Bytes(body) + utf8Bytes(meta), envelope)
 }
 

@@ -35,7 +35,7 @@ const isEmpty = (map: object) => Object.keys(map).length === 0
 
 /** Writes a message as it goes over the wire. `docs/reference/wire-format.md` is its description for other languages. */
 export const toWire = (envelope: Envelope, delivery: Delivery): WireMessage => {
-  const { attributes, stickyAttributes, headers, sentAt, failure } = envelope
+  const { attributes, stickyAttributes, headers, sentAt, key, failure } = envelope
   const { dueAt, attempt, target } = delivery
   return {
     body: envelope.body,
@@ -49,6 +49,7 @@ export const toWire = (envelope: Envelope, delivery: Delivery): WireMessage => {
         sentAt,
         ...(dueAt !== undefined && { dueAt }),
         attempt,
+        ...(key !== undefined && { key }),
         ...(failure !== undefined && { failure }),
       }),
       ...(!isEmpty(attributes) && { attributes: toJsonText(attributes) }),
@@ -92,6 +93,7 @@ export const fromWire = (wire: WireMessage): ReceivedEnvelope => {
   if (!isKind(kind)) throw new SyntaxError(`the attribute kind is ${kind ?? 'missing'}, not command or event`)
   const delivery = readMap(wire.attributes.delivery)
   const dueAt = readInstant(delivery.dueAt)
+  const { key } = delivery
   const failure = readFailure(delivery.failure)
   const target = route?.startsWith('@') ? route.slice(1) : undefined
   return {
@@ -105,6 +107,7 @@ export const fromWire = (wire: WireMessage): ReceivedEnvelope => {
       stickyAttributes: readMap(wire.attributes.stickyAttributes) as Attributes,
       headers: readMap(wire.attributes.headers) as Record<string, string>,
       sentAt: readInstant(delivery.sentAt) ?? 0,
+      ...(typeof key === 'string' && { key }),
       ...(failure !== undefined && { failure }),
     },
     delivery: {

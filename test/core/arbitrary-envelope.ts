@@ -28,17 +28,30 @@ const anyMap = <T>(value: fc.Arbitrary<T>) => fc.dictionary(anyText({ minLength:
 const anyInstant = fc.integer({ min: 0, max: 10 ** 15 - 1 })
 
 /** Envelopes of all kinds, also such as only a sender in another language could make. */
-export const anyEnvelope: fc.Arbitrary<Envelope> = fc.record({
-  messageId: anyText({ minLength: 1 }),
-  kind: fc.constantFrom('command', 'event'),
-  name: anyText({ minLength: 1 }),
-  body: anyText({ maxLength: 40 }),
-  correlationId: anyText({ minLength: 1 }),
-  attributes: anyMap(anyValue),
-  stickyAttributes: anyMap(anyValue),
-  headers: anyMap(anyText()),
-  sentAt: anyInstant,
-})
+export const anyEnvelope: fc.Arbitrary<Envelope> = fc.record(
+  {
+    messageId: anyText({ minLength: 1 }),
+    kind: fc.constantFrom('command', 'event'),
+    name: anyText({ minLength: 1 }),
+    body: anyText({ maxLength: 40 }),
+    correlationId: anyText({ minLength: 1 }),
+    attributes: anyMap(anyValue),
+    stickyAttributes: anyMap(anyValue),
+    headers: anyMap(anyText()),
+    sentAt: anyInstant,
+    key: anyText({ minLength: 1 }),
+    failure: fc.record({
+      count: fc.integer({ min: 1 }),
+      last: fc.record({ at: anyInstant, attempt: fc.nat(), type: anyText(), message: anyText(), stack: anyText() }),
+    }),
+  },
+  {
+    requiredKeys: [
+      ...(['messageId', 'kind', 'name', 'body', 'correlationId'] as const),
+      ...(['attributes', 'stickyAttributes', 'headers', 'sentAt'] as const),
+    ],
+  },
+)
 
 /** What a delivery adds. */
 export const anyDelivery = fc.record(

@@ -52,7 +52,7 @@ describe('the page about the wire format', () => {
   })
 
   it('lists every attribute and every property of delivery, and no other', () => {
-    const { attributes } = toWire({ ...envelope, failure: { count: 1 } }, { dueAt: 1, attempt: 2 })
+    const { attributes } = toWire({ ...envelope, key: 'invoice-17', failure: { count: 1 } }, { dueAt: 1, attempt: 2 })
     const listed = [...Object.keys(attributes), ...Object.keys(JSON.parse(attributes.delivery ?? ''))]
     expect(firstColumnOf('Attributes').sort()).toEqual(listed.sort())
   })

@@ -203,6 +203,29 @@ describe('a redelivered message', () => {
     expect(stage.dead()).toMatchObject([{ why: { failure: { count: 3, first, last: { message: 'failure 3' } } } }])
   })
 
+  test('keeps its key as data: nothing else gives way to it, and it gives way to nothing', async () => {
+    const seen: (string | undefined)[] = []
+    const stage = await setStage([
+      {
+        handlers: [
+          handlerFor(ChargeCard, ({ orderId }, ctx) => {
+            seen.push(`${orderId} ${ctx.attempt} ${ctx.key}`)
+            if (orderId === 'old' && ctx.attempt === 1) throw new Error('not now')
+          }),
+        ],
+      },
+    ])
+    await stage.bus.send(ChargeCard({ orderId: 'old' }), { deliverAfter: 1_000, key: 'invoice-17' })
+    await stage.clock.advanceBy(2_000)
+    // The failed one waits for its second attempt; the key is free.
+    const next = { key: 'invoice-17', ifScheduled: 'reject' } as const
+    const receipt = await stage.bus.send(ChargeCard({ orderId: 'new' }), { deliverAfter: 30_000, ...next })
+    expect(receipt.status).toBe('scheduled')
+    await stage.clock.advanceBy(60_000)
+    expect(seen).toEqual(['old 1 invoice-17', 'old 2 invoice-17', 'new 1 invoice-17'])
+    await stage.clock.runUntil(stage.bus.stop())
+  })
+
   test('goes to the receiver that failed alone', async () => {
     const runs: string[] = []
     const handler = (receiver: string, fails: boolean) =>
