@@ -2,6 +2,6 @@
 export const tableSchema = {
   partitionKey: 'pk',
   sortKey: 'sk',
-  /** Epoch seconds, as TTL wants them. Only bodies and withdrawn dead rows carry it, never a row that still waits. */
+  /** Epoch seconds, as TTL wants them. Only bodies, withdrawn dead rows and what an inbox remembers carry it, never a row that still waits. */
   timeToLive: 'expiresAt',
 } as const
