@@ -18,20 +18,25 @@ export const toWorkerItem = ({ owner, epoch, leaseUntil, stopsAt }: WorkerLease)
   stopsAt: { N: String(stopsAt) },
 })
 
+const readNumber = (item: Item, name: string): number | undefined =>
+  item[name]?.N === undefined ? undefined : Number(item[name].N)
+
 /** Reads a worker lease; `undefined` if the item is not whole, which is as good as none. */
 export const readWorkerLease = (item: Item): WorkerLease | undefined => {
   const owner = item.owner?.S
-  const epoch = readInteger(item, 'epoch')
-  const leaseUntil = readInteger(item, 'leaseUntil')
-  const stopsAt = readInteger(item, 'stopsAt')
+  // Any number will do: the condition of `isStill` has to hold for just what is read here, or nobody could take over.
+  const epoch = readNumber(item, 'epoch')
+  const leaseUntil = readNumber(item, 'leaseUntil')
+  const stopsAt = readNumber(item, 'stopsAt')
   if (owner === undefined || epoch === undefined || leaseUntil === undefined || stopsAt === undefined) return undefined
   return { owner, epoch, leaseUntil, stopsAt }
 }
 
 /** Names of attributes go by aliases: OWNER is a reserved word. */
 const ALIASES = { '#o': 'owner', '#e': 'epoch', '#l': 'leaseUntil', '#s': 'stopsAt' }
-const IS_NOT_WHOLE = Object.keys(ALIASES)
-  .map((name) => `attribute_not_exists(${name})`)
+const TYPES = { '#o': ':text', '#e': ':number', '#l': ':number', '#s': ':number' }
+const IS_NOT_WHOLE = Object.entries(TYPES)
+  .map(([name, type]) => `NOT attribute_type(${name}, ${type})`)
   .join(' OR ')
 
 /** The condition that the worker lease is still the one that was seen. */
@@ -39,7 +44,11 @@ export const isStill = (
   seen: WorkerLease | undefined,
 ): Pick<PutItemCommandInput, 'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'> =>
   seen === undefined
-    ? { ConditionExpression: IS_NOT_WHOLE, ExpressionAttributeNames: ALIASES }
+    ? {
+        ConditionExpression: IS_NOT_WHOLE,
+        ExpressionAttributeNames: ALIASES,
+        ExpressionAttributeValues: { ':text': { S: 'S' }, ':number': { S: 'N' } },
+      }
     : {
         ConditionExpression: '#o = :o AND #e = :e AND #l = :l AND #s = :s',
         ExpressionAttributeNames: ALIASES,

@@ -71,8 +71,9 @@ const check = ({ tableName, batching, writeShards }: DynamoDbPersistenceOptions)
     throw refuse('tableName', tableName, 'a table name is 3 to 255 letters, digits and _ . -')
   if (batching !== undefined && batching !== 'partiql' && batching !== 'single')
     throw refuse('batching', batching, "it is 'partiql' or 'single'")
-  if (writeShards !== undefined && !(Number.isSafeInteger(writeShards) && writeShards >= 1))
-    throw refuse('writeShards', writeShards, 'it is an integer from 1')
+  // What is once read is read for ever: a slip of the hand would cost a query a minute for each shard, and never end.
+  if (writeShards !== undefined && !(Number.isSafeInteger(writeShards) && writeShards >= 1 && writeShards <= 1_000))
+    throw refuse('writeShards', writeShards, 'it is an integer from 1 to 1,000')
 }
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, shard) => shard)

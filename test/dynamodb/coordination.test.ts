@@ -1,5 +1,6 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Item } from '../../lib/dynamodb/table.js'
 import { createVirtualClock } from '../../lib/testing/virtual-clock.js'
 import { startTestDynamoDb, type TestDynamoDb } from '../support/dynamodb-table.js'
 import { sdkError, watchClient } from './client-watch.js'
@@ -105,12 +106,18 @@ describe('coordination', () => {
     }
   })
 
-  test('a worker lease that is not whole is as good as none', async () => {
+  const leases: Readonly<Record<string, Item>> = {
+    'is not whole': { epoch: { S: 'five' } },
+    'has a text for a number': { epoch: { S: 'five' }, leaseUntil: { N: '0' }, stopsAt: { N: '0' } },
+    'has numbers that are not whole': { epoch: { N: '1.5' }, leaseUntil: { N: '0.5' }, stopsAt: { N: '0' } },
+  }
+
+  test.each(Object.entries(leases))('a worker lease that %s can be taken over', async (_, part) => {
     const { persistence, tableName } = await open()
-    const item = { pk: { S: 'control' }, sk: { S: 'worker' }, owner: { S: 'someone' }, epoch: { S: 'five' } }
+    const { coordination } = persistence
+    const item = { pk: { S: 'control' }, sk: { S: 'worker' }, owner: { S: 'someone' }, ...part }
     await emulator.client().send(new PutItemCommand({ TableName: tableName, Item: item }))
-    expect(await persistence.coordination.readWorker()).toBeUndefined()
-    expect(await persistence.coordination.takeWorker(WORKER, undefined)).toBe(true)
-    expect(await persistence.coordination.readWorker()).toEqual(WORKER)
+    expect(await coordination.takeWorker(WORKER, await coordination.readWorker())).toBe(true)
+    expect(await coordination.readWorker()).toEqual(WORKER)
   })
 })

@@ -134,6 +134,7 @@ describe('options', () => {
     [{ tableName: 'x" WHERE' }, 'tableName'],
     [{ tableName: 'arn:aws:dynamodb:eu-west-1:111122223333:table/postdate' }, 'tableName'],
     [{ tableName: 'table', writeShards: 0 }, 'writeShards'],
+    [{ tableName: 'table', writeShards: 1_001 }, 'writeShards'],
     [{ tableName: 'table', writeShards: 2.5 }, 'writeShards'],
     [{ tableName: 'table', batching: 'auto' as 'single' }, 'batching'],
   ])('%j is refused, naming the option', (options, option) => {
