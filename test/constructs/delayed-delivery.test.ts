@@ -291,21 +291,3 @@ it('a small number of resources does it all', () => {
     'AWS::Scheduler::Schedule': 1,
   })
 })
-
-describe('the count of shards', () => {
-  it('reaches every function by its environment, and is left to the default when nothing is said', () => {
-    const shardsOf = (props: Partial<DelayedDeliveryProps>) => {
-      const template = deliveryWith(props, (delivery, stack) => delivery.connect(userFunction(stack, 'Orders')))
-      return ['Orders', 'DeliveryDispatcherFunction'].map(
-        (prefix) => environmentOf(template, prefix).POSTDATE_WRITE_SHARDS,
-      )
-    }
-    expect(shardsOf({ writeShards: 32 })).toEqual(['32', '32'])
-    expect(shardsOf({})).toEqual([undefined, undefined])
-  })
-
-  it('out of its range is refused at synth, by the name of the construct', () => {
-    for (const writeShards of [0, 1.5, 1_001, Number.NaN])
-      expect(() => deliveryWith({ writeShards })).toThrow(/Delivery: writeShards is/)
-  })
-})
