@@ -23,10 +23,9 @@ const PREFIX = 'inbox'
 /** Loaded only here: receivers without an inbox do without it. */
 const loadPowertools = async () => {
   try {
-    const [{ IdempotencyConfig, makeIdempotent }, { DynamoDBPersistenceLayer }] = await Promise.all([
-      import('@aws-lambda-powertools/idempotency'),
-      import('@aws-lambda-powertools/idempotency/dynamodb'),
-    ])
+    // Each awaited by itself: so bundlers know that it may be missing, and a bundle without an inbox needs no Powertools.
+    const { IdempotencyConfig, makeIdempotent } = await import('@aws-lambda-powertools/idempotency')
+    const { DynamoDBPersistenceLayer } = await import('@aws-lambda-powertools/idempotency/dynamodb')
     return { IdempotencyConfig, makeIdempotent, DynamoDBPersistenceLayer }
   } catch (error) {
     const rule = 'it needs the packages @aws-lambda-powertools/idempotency and @aws-sdk/lib-dynamodb'

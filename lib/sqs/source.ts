@@ -51,7 +51,13 @@ const readInteger = (option: string, value: number, least: number, most: number)
 const ANSWER_WITHIN_MS = 5000
 
 /** Loaded only here: a Lambda receives without it. */
-const loadConsumer = async () => (await import('sqs-consumer')).Consumer
+const loadConsumer = async () => {
+  // Caught right here, so that bundlers know that it may be missing: whoever bundles a sender needs none.
+  const { Consumer } = await import('sqs-consumer').catch((error: unknown) => {
+    throw new Error('the package sqs-consumer could not be loaded', { cause: error })
+  })
+  return Consumer
+}
 
 /**
  * Receives from an SQS queue by long polling, in batches of at most ten. A record that failed is not acknowledged, so it
