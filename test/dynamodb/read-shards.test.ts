@@ -1,6 +1,9 @@
+import { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LEASE_MARGIN_MS } from '../../lib/core/lease.js'
+import { formatLease, LEASE_MARGIN_MS, withdrawn } from '../../lib/core/lease.js'
 import { TOMBSTONE_MS } from '../../lib/dynamodb/read-shard.js'
+import { runBounded } from '../../lib/dynamodb/run-bounded.js'
+import type { Item } from '../../lib/dynamodb/table.js'
 import { DUE_AT, sampleMessage, sampleMessages } from '../../lib/testing/contract/message-samples.js'
 import { giveBack, idsOf, LEASE_ENDS_AT, LEASE_MS } from '../../lib/testing/contract/subject.js'
 import { startTestDynamoDb, type TestDynamoDb } from '../support/dynamodb-table.js'
@@ -86,6 +89,22 @@ describe('reading shards', () => {
     expect([idsOf(look.claims), look.nextDueAt]).toEqual([['elsewhere'], LEASE_ENDS_AT])
     const ended = await subject.claimIds(LEASE_ENDS_AT, { shards: [2], limit: 3_000 })
     expect([ended.length, ended.at(-1)]).toEqual([2_101, 'hidden'])
+  }, 60_000)
+
+  test('of a thousand recalled messages a pass removes some, and claims what is due behind them', async () => {
+    const { subject, client, items, tableName } = await open()
+    await subject.storeNew(...sampleMessages(1_100, 'recalled'), sampleMessage({ id: 'due', dueAt: DUE_AT + 1 }))
+    const lease = { S: formatLease(withdrawn(DUE_AT - 1, 'token')) }
+    const withdraw = (item: Item) => client.send(new PutItemCommand({ TableName: tableName, Item: { ...item, lease } }))
+    await runBounded((await items('due#')).slice(0, 1_100), 8, withdraw)
+    const now = DUE_AT + TOMBSTONE_MS
+    expect(await subject.claimIds(now)).toEqual(['due'])
+    const left = [(await items('due#')).length]
+    for (let pass = 0; pass < 2; pass++) {
+      expect(await subject.claimIds(now)).toEqual([])
+      left.push((await items('due#')).length)
+    }
+    expect(left).toEqual([601, 101, 1])
   }, 60_000)
 
   test('under a limit no shard waits for another for ever', async () => {
