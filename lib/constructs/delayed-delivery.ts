@@ -14,7 +14,7 @@ import { describeDelivery } from './describe-delivery.js'
 import { createDispatcher, createWaking } from './dispatching.js'
 import { allowDelivery } from './encryption.js'
 import { ImportedDeliveryConstruct } from './imported-delivery.js'
-import { checkName, checkShards } from './refuse-props.js'
+import { checkMemory, checkMode, checkName, checkShards } from './refuse-props.js'
 import { createTick } from './tick.js'
 import { createUnrouted } from './unrouted.js'
 import { watchDelivery } from './watch-delivery.js'
@@ -55,7 +55,9 @@ export class DelayedDelivery extends DeliveryConstruct {
 
   constructor(scope: Construct, id: string, props: DelayedDeliveryProps) {
     super(scope, id)
-    const { mode = 'second', encryptionKey } = props
+    const { encryptionKey } = props
+    const mode = checkMode(this, props.mode ?? 'second')
+    if (props.memorySize !== undefined) checkMemory(this, props.memorySize)
     this.alarmActions = props.alarmActions ?? []
     this.encryptionKey = encryptionKey
     if (encryptionKey !== undefined) allowDelivery(this, encryptionKey)

@@ -1,5 +1,6 @@
 import { Token } from 'aws-cdk-lib'
 import type { IConstruct } from 'constructs'
+import { type DispatchMode, dispatchModes } from '../wiring/environment.js'
 
 /** An error at synth that names the construct, and what is wrong with its props. */
 export const refuseProps = (scope: IConstruct, rule: string): Error =>
@@ -26,4 +27,24 @@ export const checkName = (scope: IConstruct, what: string, name: string): string
 export const checkShards = (scope: IConstruct, shards: number): number => {
   if (Number.isSafeInteger(shards) && shards >= 1 && shards <= 1_000) return shards
   throw refuseProps(scope, `writeShards is ${shards}; it must be an integer from 1 to 1,000, fixed at synth`)
+}
+
+/**
+ * Checks how a dispatcher is to work: in JavaScript anything may be given, and its function would not start.
+ * @throws Error that names the construct
+ */
+export const checkMode = (scope: IConstruct, mode: DispatchMode): DispatchMode => {
+  if (dispatchModes.includes(mode)) return mode
+  throw refuseProps(scope, `mode is ${JSON.stringify(mode)}; it must be ${dispatchModes.join(' or ')}`)
+}
+
+/**
+ * Checks the memory of functions.
+ * @throws Error that names the construct
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
+ */
+export const checkMemory = (scope: IConstruct, megabytes: number): number => {
+  const isFit = Number.isInteger(megabytes) && megabytes >= 128 && megabytes <= 10_240
+  if (Token.isUnresolved(megabytes) || isFit) return megabytes
+  throw refuseProps(scope, `memorySize is ${megabytes}; it must be an integer from 128 to 10,240`)
 }
