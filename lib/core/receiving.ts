@@ -54,6 +54,9 @@ const watchTime = (clock: Clock, timeLeftMs: number | undefined) => {
   }
 }
 
+const NO_TIME = 'there was no time left to start it'
+const STILL_RUNNING = 'its handler was still running at the end'
+
 const checkConcurrency = (concurrency: number): void => {
   // With no worker at all every record would be acknowledged unhandled.
   if (Number.isSafeInteger(concurrency) && concurrency >= 1) return
@@ -87,6 +90,7 @@ export const handleRecords = async (
   const run: BatchRun = { isOver: false, discards: new Set() }
   const acknowledged = new Set<number>()
   const givenBack = new Set<number>()
+  const started = new Set<number>()
 
   const giveBack = (index: number, reason: string): void => {
     const { recordId = '', attributes } = records[index] ?? {}
@@ -106,11 +110,12 @@ export const handleRecords = async (
     for (const index of group) {
       const record = records[index]
       if (record === undefined || run.isOver) return
-      if (stopped === undefined && !time.mayStart()) stopped = 'there was no time left to start it'
+      if (stopped === undefined && !time.mayStart()) stopped = NO_TIME
       if (stopped !== undefined) {
         giveBack(index, stopped)
         continue
       }
+      started.add(index)
       try {
         await handleRecord(record, parts, run)
         if (!run.isOver) acknowledged.add(index)
@@ -130,7 +135,7 @@ export const handleRecords = async (
   run.isOver = true
   for (const discard of run.discards) discard()
   for (const index of records.keys()) {
-    if (!acknowledged.has(index) && !givenBack.has(index)) giveBack(index, 'its handler was still running at the end')
+    if (!acknowledged.has(index) && !givenBack.has(index)) giveBack(index, started.has(index) ? STILL_RUNNING : NO_TIME)
   }
   return records.flatMap(({ recordId }, index) => (acknowledged.has(index) ? [] : [recordId]))
 }

@@ -78,6 +78,26 @@ describe('the time of a batch', () => {
     expect(events.flatMap(({ type }) => (type.startsWith('handled') ? [type] : []))).toEqual(['handled'])
   })
 
+  test('that is over gives back what a hanging handler kept from starting, and says so', async () => {
+    const clock = createVirtualClock()
+    const handler = handlerFor(ChargeCard, () => sleepUntil(clock, clock.now() + 60_000))
+    const { handle, events } = setBatches([handler], { clock })
+    expect(await clock.runUntil(handle(recordsUpTo(2), { concurrency: 1, timeLeftMs: 30_000 }))).toEqual(['r1', 'r2'])
+    expect(events.flatMap((event) => (event.type === 'given-back' ? [event.reason] : []))).toEqual([
+      'its handler was still running at the end',
+      'there was no time left to start it',
+    ])
+  })
+
+  test('is answered for though an observer of the batch throws', async () => {
+    const { handle, log } = setBatches([handlerFor(ChargeCard, () => {})])
+    const onEvent = () => {
+      throw new Error('oops')
+    }
+    expect(await handle(recordsUpTo(2), { onEvent })).toEqual([])
+    expect(log.lines.filter(({ message }) => message.startsWith('an observer threw'))).toHaveLength(2)
+  })
+
   test('that is too short for anything gives all of it back', async () => {
     const { handle } = setBatches([handlerFor(ChargeCard, () => {})])
     expect(await handle(recordsUpTo(3), { timeLeftMs: 10 })).toEqual(['r1', 'r2', 'r3'])
