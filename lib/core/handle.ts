@@ -1,5 +1,6 @@
 import { PostdateError } from './errors.js'
 import { hashText } from './ids.js'
+import { LATEST_INSTANT } from './lease.js'
 import type { RowAddress } from './persistence.js'
 
 /** What a recall handle tells. */
@@ -29,6 +30,26 @@ export const formatHandle = ({ bus, shard, dueAt, rowId, firstDueAt }: HandleCon
   return PREFIX + toBase64Url(hashText(content).slice(0, CHECKSUM_DIGITS) + content)
 }
 
+/** Instants, and shards, which are whole numbers too. */
+const isInstant = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= LATEST_INSTANT
+
+/** A checksum is no seal: what anyone may have written is looked at before it becomes a key. */
+const readContent = (text: string): HandleContent | undefined => {
+  let content: unknown
+  try {
+    content = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (!Array.isArray(content)) return undefined
+  const [bus, shard, dueAt, rowId, firstDueAt] = content as unknown[]
+  if (typeof bus !== 'string' || typeof rowId !== 'string' || rowId === '') return undefined
+  if (!isInstant(shard) || !isInstant(dueAt)) return undefined
+  if (firstDueAt === undefined) return { bus, shard, dueAt, rowId }
+  return isInstant(firstDueAt) ? { bus, shard, dueAt, rowId, firstDueAt } : undefined
+}
+
 /**
  * Reads a recall handle.
  * @throws PostdateError `recall.malformed-handle` when the text is none, or was edited.
@@ -47,8 +68,8 @@ export const parseHandle = (handle: unknown): HandleContent => {
   const content = text.slice(CHECKSUM_DIGITS)
   if (hashText(content).slice(0, CHECKSUM_DIGITS) !== text.slice(0, CHECKSUM_DIGITS))
     throw malformed('its checksum is wrong')
-  const [bus, shard, dueAt, rowId, firstDueAt] = JSON.parse(content) as [string, number, number, string, number?]
-  const parsed = { bus, shard, dueAt, rowId, ...(firstDueAt !== undefined && { firstDueAt }) }
+  const parsed = readContent(content)
+  if (parsed === undefined) throw malformed('it holds no address')
   // Base64 has several spellings of the same bytes: the unused bits of its last digit, blanks, padding.
   if (formatHandle(parsed) !== handle) throw malformed('it was written anew')
   return parsed

@@ -12,7 +12,12 @@ export type SendOptions = Partial<MessageAttributes> & {
 } & ScheduleOptions &
   KeyOptions
 
-const KNOWN = ['correlationId', 'attributes', 'stickyAttributes', 'messageId', ...SCHEDULE_OPTIONS, ...KEY_OPTIONS]
+/** The names of all send options. */
+export const SEND_OPTIONS: readonly string[] = [
+  ...['correlationId', 'attributes', 'stickyAttributes', 'messageId'],
+  ...SCHEDULE_OPTIONS,
+  ...KEY_OPTIONS,
+]
 
 const checkMap = (where: string, value: unknown): void => {
   const refuse = (name: string, rule: string) => new PostdateError('message.invalid-attributes', { where, name, rule })
@@ -43,7 +48,7 @@ export const checkSendOptions = (options: unknown): void => {
       value: describeValue(options),
       rule: 'they must be an object',
     })
-  checkKnown(options, KNOWN)
+  checkKnown(options, SEND_OPTIONS)
   const { messageId, correlationId, attributes, stickyAttributes } = options as Record<string, unknown>
   if (messageId !== undefined && !(typeof messageId === 'string' && MESSAGE_ID.test(messageId))) {
     const rule = 'it is not 1 to 128 letters, digits and _ . : / @ + = -'

@@ -1,5 +1,6 @@
 import type { Envelope } from './envelope.js'
 import type { PostdateError } from './errors.js'
+import type { Inspection } from './inspection.js'
 import type { Keys } from './keys.js'
 
 /** Where a row is: what a recall handle holds, and enough to find the row again for ever. */
@@ -157,6 +158,8 @@ export interface Persistence {
   readonly coordination?: Coordination
   /** What keeps at most one message under a key. @default sends with a key are refused */
   readonly keys?: Keys
+  /** What operators look at. @default `createOperator` refuses it */
+  readonly inspection?: Inspection
   /** Stores messages; resolves when they are durable. One outcome per message, in order. */
   storeOutgoingMessages?(messages: readonly OutgoingMessage[]): Promise<readonly StoreOutcome[]>
   /** Claims due rows, oldest first. No two callers hold a live lease on one row. */
@@ -178,8 +181,16 @@ export interface Persistence {
 }
 
 /** A persistence that can delay. */
-export type DelayingPersistence = Persistence &
-  Required<Omit<Persistence, 'durable' | 'maxEnvelopeBytes' | 'coordination' | 'keys' | 'rescheduleOutgoingMessage'>>
+export type DelayingPersistence = Persistence & Required<Omit<Persistence, OptionalPart>>
+
+/** What a persistence may lack and delay all the same. */
+type OptionalPart =
+  | 'durable'
+  | 'maxEnvelopeBytes'
+  | 'coordination'
+  | 'keys'
+  | 'inspection'
+  | 'rescheduleOutgoingMessage'
 
 /** How many slices the due rows are in. */
 export interface ShardCounts {
@@ -210,21 +221,20 @@ export interface Coordination {
   readWorker(): Promise<WorkerLease | undefined>
   /** Replaces the worker lease if it is still the one that was seen; answers whether it did. */
   takeWorker(next: WorkerLease, seen: WorkerLease | undefined): Promise<boolean>
+  /** Whether dispatching is paused, read consistently. Absent: it can't be. */
+  readPause?(): Promise<PauseState>
+  /** Replaces the pause if its version is still the one before; answers whether it did. */
+  setPause?(next: PauseState): Promise<boolean>
 }
 
-/** What operators look at. */
-export interface Inspection {
-  /** Dead rows, oldest first. */
-  listDead(limit: number): Promise<readonly DeadRow[]>
+/** Whether dispatching is paused. */
+export interface PauseState {
+  readonly paused: boolean
+  /** Grows by one at every change; 0 before the first. */
+  readonly version: number
 }
 
-/** A row that was given up on. */
-export interface DeadRow extends RowAddress {
-  readonly envelope: Envelope | string
-  readonly reason: string
-  readonly diedAt: number
-  readonly failures: number
-}
+export type { DeadRow, Inspection } from './inspection.js'
 
 const DELAYING = [
   'storeOutgoingMessages',

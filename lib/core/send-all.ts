@@ -1,7 +1,7 @@
 import { describeValue } from './describe-value.js'
 import { PostdateError } from './errors.js'
 import type { Message } from './message.js'
-import type { SendOptions } from './options.js'
+import { SEND_OPTIONS, type SendOptions } from './options.js'
 import { type Outbox, type PreparedMessage, type Receipt, receiptOf } from './outbox.js'
 
 /** One message of many, with options of its own. */
@@ -33,6 +33,9 @@ const prepareEntry = async (entry: unknown, index: number, prepareOne: PrepareOn
     if (typeof entry !== 'object' || entry === null || !('message' in entry))
       throw invalid(`messages[${index}]`, entry, 'it must be { message, ...options }')
     const { message, ...options } = entry
+    // Those of a class may be on its prototype: left there, a delay would be lost, and the message sent at once.
+    const inherited = SEND_OPTIONS.filter((name) => name in entry && !(name in options))
+    for (const name of inherited) Object.assign(options, { [name]: Reflect.get(entry, name) })
     return await prepareOne(message as Message, options)
   } catch (error) {
     return failed(error)

@@ -79,8 +79,11 @@ export const toNewRow = (message: OutgoingMessage, envelopeText: string, lease: 
   const roomForLease = LONGEST_LEASE_BYTES - utf8Bytes(lease)
   if (itemBytes(thin) + roomForLease <= dynamoDbLimits.writeUnitBytes) return { row: thin, body: undefined }
   const sk = bodySortKey(dueAt, envelopeText)
+  const { correlationId, messageId } = envelope
+  // A row without its envelope tells of it what operators look for.
+  const found: Item = correlationId === messageId ? {} : { correlationId: text(correlationId) }
   return {
-    row: { ...lean, bodyRef: text(formatBodyRef({ sk, bytes: utf8Bytes(envelopeText) })) },
+    row: { ...lean, ...found, bodyRef: text(formatBodyRef({ sk, bytes: utf8Bytes(envelopeText) })) },
     body: { key: bodyKey(rowId, sk), text: envelopeText },
   }
 }
@@ -98,6 +101,16 @@ export const toBodyItem = (key: ItemKey, envelopeText: string, dueAt: number): I
   envelope: text(envelopeText),
   expiresAt: number(expiryOf(dueAt)),
 })
+
+/** The correlation id of a row's message: in the row, or in the envelope that it holds; else that is the message's own id. */
+export const correlationOf = (row: Row): string => {
+  const { item, content, rowId } = row
+  const own = messageIdOf(rowId)
+  if (item.correlationId?.S !== undefined) return item.correlationId.S
+  if (content.kind !== 'inline') return own
+  const envelope = readEnvelope(row, undefined)
+  return typeof envelope === 'string' ? own : envelope.correlationId
+}
 
 /** Writes a withdrawn row where none was. */
 export const toTombstone = (address: RowAddress, lease: string): Item => ({

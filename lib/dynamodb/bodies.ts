@@ -1,6 +1,7 @@
 import { DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { utf8Bytes } from '../core/envelope.js'
 import { INSTANT_DIGITS } from '../core/lease.js'
+import { attemptOnce } from './attempt-write.js'
 import { expiryOf, type NewRow, type Row, toBodyItem } from './attributes.js'
 import { isRefused, type Operation } from './failures.js'
 import { bodyKey, type ItemKey, keyText, toKeyItem } from './keys.js'
@@ -80,9 +81,19 @@ export const deleteBody = async (table: Table, row: Row): Promise<void> => {
 export const prolongBody = async (table: Table, row: Row, dueAt: number): Promise<void> => {
   const key = bodyKeyOf(row)
   // The sort key begins with the instant that the body was stored for; a write costs by the size of the body.
-  if (key === undefined || Number(key.sk.slice(0, INSTANT_DIGITS)) >= dueAt) return
-  try {
-    await table.client.send(
+  if (key !== undefined && Number(key.sk.slice(0, INSTANT_DIGITS)) < dueAt) await setExpiry(table, key, dueAt)
+}
+
+/** Gives the body of a row that was dead an end again, or a later one. @throws what the SDK throws */
+export const expireBody = async (table: Table, row: Row, dueAt: number): Promise<void> => {
+  const key = bodyKeyOf(row)
+  if (key !== undefined) await setExpiry(table, key, dueAt)
+}
+
+const setExpiry = (table: Table, key: ItemKey, dueAt: number): Promise<void> =>
+  // Refused: it stays long enough already, or the row was withdrawn meanwhile.
+  attemptOnce(() =>
+    table.client.send(
       new UpdateItemCommand({
         TableName: table.tableName,
         Key: toKeyItem(key),
@@ -90,12 +101,8 @@ export const prolongBody = async (table: Table, row: Row, dueAt: number): Promis
         ConditionExpression: 'attribute_exists(pk) AND (attribute_not_exists(expiresAt) OR expiresAt < :expiresAt)',
         ExpressionAttributeValues: { ':expiresAt': { N: String(expiryOf(dueAt)) } },
       }),
-    )
-  } catch (error) {
-    // It stays long enough already, or the row was withdrawn meanwhile.
-    if (!isRefused(error)) throw error
-  }
-}
+    ),
+  )
 
 /** Takes the TTL off the body of a row that dies, so that it stays as long as the dead row does. */
 export const keepBody = async (table: Table, row: Row): Promise<void> => {

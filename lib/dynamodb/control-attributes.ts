@@ -1,5 +1,5 @@
 import type { PutItemCommandInput } from '@aws-sdk/client-dynamodb'
-import type { WorkerLease } from '../core/persistence.js'
+import type { PauseState, WorkerLease } from '../core/persistence.js'
 import type { Item } from './table.js'
 
 const readInteger = (item: Item, name: string): number | undefined => {
@@ -59,3 +59,15 @@ export const isStill = (
           ':s': { N: String(seen.stopsAt) },
         },
       }
+
+/** Writes whether dispatching is paused. */
+export const toPauseItem = ({ paused, version }: PauseState): Item => ({
+  paused: { BOOL: paused },
+  version: { N: String(version) },
+})
+
+/** Reads whether dispatching is paused; it is not where nothing was ever set. */
+export const readPauseState = (item: Item | undefined): PauseState => ({
+  paused: item?.paused?.BOOL ?? false,
+  version: (item === undefined ? undefined : readInteger(item, 'version')) ?? 0,
+})

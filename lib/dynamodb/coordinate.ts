@@ -5,6 +5,7 @@ import type { Coordination, ShardCounts, WorkerLease } from '../core/persistence
 import { isStill, readReadShards, readWorkerLease, toWorkerItem } from './control-attributes.js'
 import { isRefused, mayHaveApplied, toStoreError } from './failures.js'
 import { controlKey, toKeyItem } from './keys.js'
+import { readPause, setPause } from './pause.js'
 import { readItem } from './read-items.js'
 import type { Table } from './table.js'
 
@@ -113,5 +114,7 @@ export const createCoordination = (table: Table, writeShards: number, clock: Clo
     },
     readWorker: () => readWorker(table),
     takeWorker: (next, seen) => takeWorker(table, next, seen),
+    readPause: () => readPause(table),
+    setPause: (next) => setPause(table, next),
   }
 }

@@ -12,6 +12,8 @@ export type Operation =
   | 'store a message under its key'
   | 'measure the backlog'
   | 'list dead messages'
+  | 'list messages'
+  | 'put a dead message back'
   | 'read its settings'
   | 'change its settings'
 

@@ -54,7 +54,7 @@ export const addressOf = ({ shard, dueAt, rowId, firstDueAt }: RowAddress): RowA
 })
 
 /** The key of a control item. */
-export const controlKey = (name: 'shards' | 'worker'): ItemKey => ({ pk: 'control', sk: name })
+export const controlKey = (name: 'shards' | 'worker' | 'paused'): ItemKey => ({ pk: 'control', sk: name })
 
 /** Comes after every digit. */
 const AFTER_ALL = ':'

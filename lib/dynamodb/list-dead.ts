@@ -1,9 +1,10 @@
 import { QueryCommand } from '@aws-sdk/client-dynamodb'
+import { isMovedAway } from '../core/lease.js'
 import type { DeadRow } from '../core/persistence.js'
 import { type Row, readDeath, readEnvelope, readRow } from './attributes.js'
 import { readBodies } from './bodies.js'
 import { toStoreError } from './failures.js'
-import { deadPartition } from './keys.js'
+import { addressOf, deadPartition } from './keys.js'
 import { runBounded } from './run-bounded.js'
 import type { Item, Table } from './table.js'
 
@@ -26,7 +27,7 @@ const readDeadShard = async (table: Table, shard: number, limit: number): Promis
     )
     for (const item of answer.Items ?? []) {
       const row = item.withdrawnAt === undefined ? readRow(item, shard) : undefined
-      if (row !== undefined && rows.length < limit) rows.push(row)
+      if (row !== undefined && !isMovedAway(row.lease) && rows.length < limit) rows.push(row)
     }
     after = answer.LastEvaluatedKey
   } while (after !== undefined && rows.length < limit)
@@ -46,9 +47,7 @@ export const listDead = async (table: Table, shards: readonly number[], limit: n
       .slice(0, limit)
     const bodyOf = await readBodies(table, OPERATION, rows)
     return rows.map((row) => ({
-      shard: row.shard,
-      dueAt: row.dueAt,
-      rowId: row.rowId,
+      ...addressOf(row),
       envelope: readEnvelope(row, bodyOf(row)),
       ...readDeath(row),
       failures: row.failures,

@@ -15,7 +15,7 @@ export type Found =
   /** A row that is dead, or the mark of one that was withdrawn. */
   | { readonly at: 'dead'; readonly row: Row }
   /** It gave way to another message's row. */
-  | { readonly at: 'replaced'; readonly by: RowAddress }
+  | { readonly at: 'replaced'; readonly row: Row; readonly by: RowAddress }
   /** `wasMoved`: there was one, and it is gone. */
   | { readonly at: 'none'; readonly wasMoved: boolean }
 
@@ -48,7 +48,7 @@ export const locateRow = async (table: Table, operation: Operation, address: Row
     if (row !== undefined && !isMovedAway(row.lease)) return { at: 'due', row }
     if (row !== undefined && isLeaving(row)) await finishMove(table, row)
     const by = row === undefined ? undefined : replacementOf(row)
-    if (by !== undefined) return { at: 'replaced', by }
+    if (row !== undefined && by !== undefined) return { at: 'replaced', row, by }
     visited.add(keyText(dueKey(here)))
     wasMoved ||= row !== undefined
     let next = row === undefined ? undefined : destinationOf(row)

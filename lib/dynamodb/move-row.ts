@@ -7,7 +7,7 @@ import { prolongBody, storeBodies } from './bodies.js'
 import { type Operation, toStoreError } from './failures.js'
 import { finishMove } from './finish-move.js'
 import { prolongAlias } from './key-alias.js'
-import { dueKey, toKeyItem } from './keys.js'
+import { deadPartition, dueKey, toKeyItem } from './keys.js'
 import { formatReplacement, type Origin, toArrivingItem } from './move-attributes.js'
 import { readItem } from './read-items.js'
 import { removeItem } from './swap-register.js'
@@ -25,6 +25,8 @@ export interface Move {
   readonly isReplacement: boolean
   /** A row at the new address that has moved away itself, and may be written over. */
   readonly over?: Row
+  /** What else has to be so for the move to be made, done once the new row is there. `false`: the move is not made. */
+  readonly prepare?: () => Promise<boolean>
 }
 
 /** What became of a move. */
@@ -98,6 +100,12 @@ const storeBody = async (table: Table, { operation, arriving: { body }, to }: Mo
   if (stored?.result === 'failed') throw stored.error
 }
 
+/** What belongs to the row stays as long as its new place needs it. What belongs to a dead row has no end yet. */
+const prolong = async (table: Table, { from, to, isReplacement }: Move): Promise<void> => {
+  if (isReplacement || from.key.pk === deadPartition(from.shard)) return
+  await Promise.all([prolongBody(table, from, to.dueAt), prolongAlias(table, from, to.dueAt)])
+}
+
 /** Removes a row that arrived for a move which was not made. One that can't be removed now is found when it is due. */
 export const takeBack = async (table: Table, operation: Operation, to: RowAddress, lease: string): Promise<void> => {
   try {
@@ -127,8 +135,7 @@ export const moveRow = async (table: Table, move: Move): Promise<MoveResult> => 
   const arrival = formatLease(arriving(token))
   try {
     await storeBody(table, move)
-    if (!move.isReplacement)
-      await Promise.all([prolongBody(table, from, to.dueAt), prolongAlias(table, from, to.dueAt)])
+    await prolong(table, move)
   } catch (error) {
     throw toStoreError(table, operation, error)
   }
@@ -136,7 +143,8 @@ export const moveRow = async (table: Table, move: Move): Promise<MoveResult> => 
   const taken = await insertArriving(table, operation, to, item, move.over)
   if (taken !== undefined) return taken
   const away = formatLease(movedAway(to.dueAt, token))
-  if ((await leave(table, move, away)) === 'refused') {
+  const isPrepared = move.prepare === undefined || (await move.prepare())
+  if (!isPrepared || (await leave(table, move, away)) === 'refused') {
     await takeBack(table, operation, to, arrival)
     return { result: 'lost' }
   }

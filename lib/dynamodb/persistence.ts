@@ -16,7 +16,10 @@ import { claimDue } from './claim-due.js'
 import { createDynamoDbClient } from './client.js'
 import { createCoordination, DEFAULT_SHARDS } from './coordinate.js'
 import { listDead } from './list-dead.js'
+import { estimateRows, listRows } from './list-rows.js'
 import { measureBacklog } from './measure-backlog.js'
+import { peekRow } from './peek-row.js'
+import { purgeRow, putBackRow } from './put-back.js'
 import { recallMessage } from './recall-message.js'
 import { releaseClaims } from './release-claims.js'
 import { rescheduleMessage } from './reschedule-message.js'
@@ -142,7 +145,14 @@ export const dynamoDbPersistence = (options: DynamoDbPersistenceOptions): Dynamo
     durable: true,
     maxEnvelopeBytes: MAX_ENVELOPE_BYTES,
     coordination,
-    inspection: { listDead: async (limit) => listDead(table, await allShards(), limit) },
+    inspection: {
+      list: async (request) => listRows(table, await allShards(), request),
+      estimate: async (window) => estimateRows(table, await allShards(), window),
+      peek: (address, now) => peekRow(table, address, now),
+      listDead: async (limit) => listDead(table, await allShards(), limit),
+      putBack: (address, dueAt, now) => putBackRow(table, address, dueAt, now),
+      purge: (address) => purgeRow(table, address),
+    },
     keys: {
       storeUnderKey: (message, ifScheduled, now) => storeUnderKey(table, message, ifScheduled, now),
       findKey: (key) => findKey(table, key),

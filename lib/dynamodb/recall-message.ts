@@ -2,7 +2,7 @@ import { type AttributeValue, PutItemCommand, UpdateItemCommand } from '@aws-sdk
 import { PostdateError } from '../core/errors.js'
 import { formatLease, recallAnswer, withdrawn } from '../core/lease.js'
 import type { RecallOutcome, RowAddress } from '../core/persistence.js'
-import { type Row, toTombstone } from './attributes.js'
+import { correlationOf, type Row, toTombstone } from './attributes.js'
 import { deleteBody } from './bodies.js'
 import { isRefused, mayHaveApplied, toStoreError } from './failures.js'
 import { isDying, removeDying } from './give-up-row.js'
@@ -42,22 +42,26 @@ const attempt = async (write: () => Promise<unknown>): Promise<boolean> => {
 }
 
 /** Swaps a waiting row's register for a withdrawn one and takes its content away. `item.lease` may be anything at all. */
-const withdrawRow = ({ table, lease }: Recall, { key, item }: Row): Promise<boolean> =>
-  attempt(() =>
+const withdrawRow = ({ table, lease }: Recall, row: Row): Promise<boolean> => {
+  const { key, item } = row
+  return attempt(() =>
     table.client.send(
       new UpdateItemCommand({
         TableName: table.tableName,
         Key: toKeyItem(key),
-        UpdateExpression: 'SET lease = :next REMOVE envelope, bodyRef',
+        // What operators find a message by stays with what is left of it.
+        UpdateExpression: 'SET lease = :next, correlationId = :correlationId REMOVE envelope, bodyRef',
         ConditionExpression:
           item.lease === undefined ? 'attribute_exists(pk) AND attribute_not_exists(lease)' : 'lease = :seen',
         ExpressionAttributeValues: {
           ':next': { S: lease },
+          ':correlationId': { S: correlationOf(row) },
           ...(item.lease !== undefined && { ':seen': item.lease }),
         },
       }),
     ),
   )
+}
 
 /**
  * Withdraws a dead row, or the place where a dying one is about to be written: whoever is busy with its death finds the

@@ -22,7 +22,7 @@ const WAIT_MS = 20
 const MOST_WAITS = 5
 
 /** A reschedule under way. */
-interface Rescheduling {
+export interface Rescheduling {
   readonly table: Table
   readonly now: number
   /** The instant to move to; a millisecond later when another row of the message is there. */
@@ -40,7 +40,7 @@ const claimableBy = async ({ table }: Rescheduling, row: Row, lease: Lease, from
 }
 
 /** Makes way at the new address, or chooses the next one. */
-const makeWay = async (rescheduling: Rescheduling, row: Row, by: Row | undefined): Promise<void> => {
+export const makeWay = async (rescheduling: Rescheduling, row: Row, by: Row | undefined): Promise<void> => {
   const { table } = rescheduling
   if (by === undefined) return
   if (isArriving(by)) {

@@ -42,7 +42,7 @@ const isWaiting = ({ lease }: Row, now: number): boolean => {
 }
 
 /** The row that holds the key: it waits, so it may be kept or give way. */
-const findHolder = async ({ table, now }: Keying, alias: KeyAlias): Promise<Row | undefined> => {
+export const findHolder = async (table: Table, now: number, alias: KeyAlias): Promise<Row | undefined> => {
   let { address } = alias
   while (address !== undefined) {
     const found = await locateRow(table, OPERATION, address)
@@ -132,9 +132,9 @@ const replaceHolder = async (keying: Keying, holder: Row): Look => {
 }
 
 const look = async (keying: Keying): Look => {
-  const { table, message, ifScheduled } = keying
+  const { table, message, ifScheduled, now } = keying
   const alias = await readAlias(table, OPERATION, message.key)
-  const holder = await findHolder(keying, alias)
+  const holder = await findHolder(table, now, alias)
   if (holder === undefined) return storeFree(keying, alias)
   if (holder.rowId === message.rowId) return judgeTaken(keying, addressOf(holder), holder)
   if (ifScheduled === 'keep') return { outcome: 'kept', address: addressOf(holder) }

@@ -1,4 +1,4 @@
-import type { Coordination, ShardCounts, WorkerLease } from '../core/persistence.js'
+import type { Coordination, PauseState, ShardCounts, WorkerLease } from '../core/persistence.js'
 
 const isSame = (one: WorkerLease | undefined, other: WorkerLease | undefined): boolean =>
   one?.owner === other?.owner &&
@@ -10,6 +10,7 @@ const isSame = (one: WorkerLease | undefined, other: WorkerLease | undefined): b
 export const createCoordination = (writeShards: number): Coordination => {
   let counts: ShardCounts = { write: writeShards, read: writeShards }
   let worker: WorkerLease | undefined
+  let pause: PauseState = { paused: false, version: 0 }
   return {
     readShards: async () => counts,
     growShards: async (atLeast) => {
@@ -20,6 +21,12 @@ export const createCoordination = (writeShards: number): Coordination => {
     takeWorker: async (next, seen) => {
       if (!isSame(worker, seen)) return false
       worker = { ...next }
+      return true
+    },
+    readPause: async () => pause,
+    setPause: async (next) => {
+      if (next.version !== pause.version + 1) return false
+      pause = { ...next }
       return true
     },
   }

@@ -2,7 +2,10 @@ import { type Ids, randomIds } from '../core/ids.js'
 import type { Coordination, DelayingPersistence, Inspection, Persistence } from '../core/persistence.js'
 import { claimDue } from './claim-due.js'
 import { createCoordination } from './coordinate.js'
-import { listDead, measureBacklog } from './measure-backlog.js'
+import { estimateRows, listRows, peekRow } from './inspect-rows.js'
+import { listDead } from './list-dead.js'
+import { measureBacklog } from './measure-backlog.js'
+import { purgeRow, putBackRow } from './put-back.js'
 import { recallMessage } from './recall-message.js'
 import { rescheduleMessage } from './reschedule-message.js'
 import type { MemoryStore } from './rows.js'
@@ -49,7 +52,14 @@ export const memoryPersistence = (options: MemoryPersistenceOptions = {}): Memor
       storeUnderKey: async (message, ifScheduled, now) => storeUnderKey(store, message, ifScheduled, now),
       findKey: async (key) => findKey(store, key),
     },
-    inspection: { listDead: async (limit) => listDead(store, limit) },
+    inspection: {
+      list: async (request) => listRows(store, request),
+      estimate: async (window) => estimateRows(store, window),
+      peek: async (address, now) => peekRow(store, address, now),
+      listDead: async (limit) => listDead(store, limit),
+      putBack: async (address, dueAt, now) => putBackRow(store, address, dueAt, now),
+      purge: async (address) => purgeRow(store, address),
+    },
     storeOutgoingMessages: async (messages) => messages.map((message) => storeMessage(store, message)),
     claimDueOutgoingMessages: async (request) => claimDue(store, request),
     deleteOutgoingMessages: async (claims) => claims.map((claim) => settleClaim(store, claim)),

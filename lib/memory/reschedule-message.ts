@@ -4,7 +4,7 @@ import { locateRow } from './locate-row.js'
 import { addressOf, chainOf, type MemoryStore, type Row, rowsOf, sortKeyOf } from './rows.js'
 
 /** The first address from an instant on that another row, or what a recall left, does not take. */
-const freeAddress = (store: MemoryStore, row: Row, dueAt: number): RowAddress => {
+export const freeAddress = (store: MemoryStore, row: Row, dueAt: number): RowAddress => {
   const address = addressOf({ ...row, dueAt, firstDueAt: row.firstDueAt ?? row.dueAt })
   const taken = store.due.get(row.shard)?.find(sortKeyOf(address))
   // Where it has been itself it may be again.

@@ -1,5 +1,6 @@
 import { type Envelope, type EnvelopeIdentity, encodeEnvelope, utf8Bytes } from '../core/envelope.js'
 import { formatInstant, type Lease } from '../core/lease.js'
+import type { MessageKind } from '../core/message.js'
 import type { OutgoingMessage, RowAddress } from '../core/persistence.js'
 import { createSortedRows, type SortedRows } from './sorted-rows.js'
 
@@ -16,6 +17,7 @@ export interface StoredMessage {
 
 /** What operators find a row by. */
 export interface RowAbout {
+  readonly kind: MessageKind
   readonly name: string
   readonly correlationId: string
   readonly key: string | undefined
@@ -46,6 +48,7 @@ export const sortKeyOf = ({ dueAt, rowId }: RowAddress): string => `${formatInst
 
 /** What a row tells of a message once that is gone. */
 export const describeMessage = ({ envelope, key }: OutgoingMessage): RowAbout => ({
+  kind: envelope.kind,
   name: envelope.name,
   correlationId: envelope.correlationId,
   key,

@@ -7,7 +7,7 @@ import { addressOf, type MemoryStore, type Row } from './rows.js'
 import { storeMessage } from './store-messages.js'
 
 /** The row that holds a key, if it waits: one that is leased is being delivered. */
-const findHolder = (store: MemoryStore, key: string, now: number): Row | undefined => {
+export const findHolder = (store: MemoryStore, key: string, now: number): Row | undefined => {
   const address = store.keys.get(key)
   const found = address === undefined ? undefined : locateRow(store, address)
   if (found?.at !== 'due') return undefined

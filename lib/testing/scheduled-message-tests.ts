@@ -3,11 +3,14 @@ import { backlogCases } from './contract/backlog.js'
 import { claimOrderCases } from './contract/claim-order.js'
 import { claimingCases } from './contract/claiming.js'
 import { coordinatingCases } from './contract/coordinating.js'
+import { deadRowCases } from './contract/dead-rows.js'
 import { givingUpCases } from './contract/giving-up.js'
 import { historyCases } from './contract/histories.js'
+import { inspectingCases } from './contract/inspecting.js'
 import { keyCases } from './contract/keys.js'
 import { leaseStateCases } from './contract/lease-states.js'
 import { movedAddressCases } from './contract/moved-addresses.js'
+import { pausingCases } from './contract/pausing.js'
 import { recallRaceCases } from './contract/recall-races.js'
 import { recallingCases } from './contract/recalling.js'
 import { releasingCases } from './contract/releasing.js'
@@ -54,8 +57,11 @@ const topics: Readonly<Record<string, readonly ContractCase[]>> = {
   'addresses of moved rows': movedAddressCases,
   'rescheduling races': reschedulingRaceCases,
   keys: keyCases,
+  inspection: inspectingCases,
+  'dead rows': deadRowCases,
   backlog: backlogCases,
   coordination: coordinatingCases,
+  pausing: pausingCases,
   histories: historyCases,
 }
 

@@ -99,7 +99,7 @@ export const createSubject = (persistence: PersistenceUnderTest): Subject => {
 }
 
 /** A part that a persistence may lack. */
-export type OptionalPart = 'coordination' | 'inspection' | 'reschedule' | 'keys'
+export type OptionalPart = 'coordination' | 'pause' | 'inspection' | 'reschedule' | 'keys'
 
 /** One promise of the contract, before it is bound to a persistence. */
 export interface ContractCase {

@@ -7,7 +7,7 @@ export const countingFaults: readonly FaultyPersistence[] = [
     measureBacklog: async (now) => ({ ...(await sound.measureBacklog(now)), dead: 0 }),
   })),
   faulty('lists one dead row too many', (sound) => ({
-    inspection: { listDead: (limit) => sound.inspection.listDead(limit + 1) },
+    inspection: { ...sound.inspection, listDead: (limit) => sound.inspection.listDead(limit + 1) },
   })),
   faulty('lets a worker take a lease that it did not see', (sound) => ({
     coordination: {
