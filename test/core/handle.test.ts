@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isPostdateError } from '../../lib/core/errors.js'
 import { formatHandle, type HandleContent, parseHandle } from '../../lib/core/handle.js'
+import { hashText } from '../../lib/core/ids.js'
 import { anyText } from './arbitrary-envelope.js'
 
 const anyContent: fc.Arbitrary<HandleContent> = fc.record({
@@ -56,6 +57,21 @@ describe('a recall handle', () => {
         fc.pre(respelt !== handle)
         expect(refusalOf(respelt)).toBe('recall.malformed-handle')
       }),
+    )
+  })
+
+  test.each([
+    ['null', 'null'],
+    ['no list', '{"bus":"b"}'],
+    ['no JSON', 'b'],
+    ['a shard that is a text', '["b","x",5,"id"]'],
+    ['a negative instant', '["b",0,-5,"id"]'],
+    ['an instant that is no whole number', '["b",0,1.5,"id"]'],
+    ['no id', '["b",0,5,""]'],
+    ['an id that is no text', '["b",0,5,{}]'],
+  ])('is refused when it holds %s, though its checksum is right', (_, content) => {
+    expect(refusalOf(`pd1_${btoa(hashText(content).slice(0, 8) + content).replaceAll('=', '')}`)).toBe(
+      'recall.malformed-handle',
     )
   })
 

@@ -48,6 +48,18 @@ describe('many messages', () => {
     expect(rows[1]?.envelope).toMatchObject({ kind: 'command', attributes: { tenant: 'acme' } })
   })
 
+  test('whose time is said by a class are delayed as in a send of one', async () => {
+    const { bus, sent, startAt } = setBus()
+    class Reminder {
+      readonly message = remind('1')
+      get deliverAt() {
+        return new Date(startAt + 5_000)
+      }
+    }
+    expect(await bus.sendAll([new Reminder()])).toMatchObject([{ status: 'scheduled', dueAt: startAt + 5_000 }])
+    expect(sent).toEqual([])
+  })
+
   test('that are events travel as events', async () => {
     const { bus, rowsLeft } = setBus()
     await bus.publishAll([{ message: OrderPlaced({ orderId: '1' }), deliverAfter: 5 }])

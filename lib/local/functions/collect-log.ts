@@ -38,16 +38,22 @@ export const collectLog = (streams: readonly Readable[], onLine: (line: string) 
     }
   }
   for (const stream of streams) {
-    let rest = ''
+    // In pieces: a line of megabytes, put together anew at each of them, would take minutes.
+    let rest: string[] = []
     stream.setEncoding('utf8')
     stream.on('data', (text: string) => {
-      const parts = (rest + text).split('\n')
-      rest = parts.pop() ?? ''
-      for (const part of parts) takeLine(part)
+      const parts = text.split('\n')
+      const last = parts.pop() ?? ''
+      for (const part of parts) {
+        takeLine([...rest, part].join(''))
+        rest = []
+      }
+      rest.push(last)
     })
     stream.on('end', () => {
-      if (rest !== '') takeLine(rest)
-      rest = ''
+      const line = rest.join('')
+      if (line !== '') takeLine(line)
+      rest = []
     })
   }
   return {
