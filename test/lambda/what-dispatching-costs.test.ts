@@ -67,8 +67,9 @@ it('a dispatcher that stays awake looks once a second, renews its lease every tw
     calls.measures - before.measures,
   ]
   expect({ looks, writes, measures }).toEqual({ looks: 60, writes: 30, measures: 1 })
-  // A measurement looks at the due and at the dead rows of each shard, and the shard counts are read once a minute.
-  expect(measured.awakeMinuteRead).toBe(looks * LOOK_UNITS + measures * 2 * LOOK_UNITS + 1)
+  // A measurement looks at the due and at the dead rows of each shard; the shard counts are read once a minute, and the
+  // pause every five seconds.
+  expect(measured.awakeMinuteRead).toBe(looks * LOOK_UNITS + measures * 2 * LOOK_UNITS + 1 + 12)
   expect(measured.awakeMinuteWritten).toBe(writes)
   await clock.runUntil(ended)
 })

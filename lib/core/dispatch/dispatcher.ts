@@ -7,6 +7,7 @@ import type { Transport } from '../transport.js'
 import { awaitAnswer } from './await-answer.js'
 import { type DispatchOptions, settleDispatchOptions } from './dispatch-options.js'
 import { createHand } from './hand.js'
+import { createPausableClaim } from './pausable-claim.js'
 import { createSettling } from './settling.js'
 import { createSleep } from './sleep.js'
 import { watchTopic } from './topic-health.js'
@@ -69,6 +70,7 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
   const { pollMs, leaseMs, publishTimeoutMs, maxInHand, maxInHandBytes, maxPublishing } = options
   /** A claim that takes longer than this comes too late to be published. */
   const usefulMs = leaseMs - LEASE_MARGIN_MS - publishTimeoutMs
+  const claim = createPausableClaim(persistence, clock)
   const sleep = createSleep(clock)
   const health = watchTopic(clock, observe)
   const settling = createSettling({ persistence, clock, observe, storeTimeoutMs: usefulMs })
@@ -114,7 +116,7 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
       const result = await awaitAnswer(
         clock,
         now + usefulMs,
-        () => persistence.claimDueOutgoingMessages(request),
+        () => claim(request),
         ({ claims }) => hand.add(claims, 'they were claimed too late to be published'),
       )
       observe({ type: 'pass', claimed: result.claims.length, more: result.more, nextDueAt: result.nextDueAt })
