@@ -76,7 +76,10 @@ export abstract class DeliveryConstruct extends Construct {
     )
   }
 
-  /** Lets a principal recall messages, its own and those of others. Sending is granted apart. */
+  /**
+   * Lets a principal recall and reschedule messages, its own and those of others. Sending is granted apart; a send under a
+   * key, which may put one message in the place of another, needs both.
+   */
   grantRecall(grantee: IGrantable): Grant {
     const table = grantTable(grantee, this.tableArn, recallPermissions)
     return this.encryptionKey === undefined ? table : table.combine(grantKey(grantee, this.encryptionKey, 'send'))

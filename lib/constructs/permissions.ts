@@ -31,11 +31,15 @@ const finishingMoves: readonly TablePermission[] = [
   { actions: ['dynamodb:PutItem'], partitions: [KEY] },
 ]
 
-/** A recall withdraws a row, alive or dead, wherever it was moved, leaves a tombstone where none is, and removes the body. */
+/**
+ * A recall withdraws a row, alive or dead, wherever it was moved, leaves a tombstone where none is, and removes the body. A
+ * reschedule also stores a body for a row that grows too thick, and lets body and alias stay longer.
+ */
 export const recallPermissions: readonly TablePermission[] = [
   ...finishingMoves,
   { actions: ['dynamodb:GetItem'], partitions: [MOVED] },
-  { actions: ['dynamodb:UpdateItem'], partitions: [DEAD] },
+  { actions: ['dynamodb:UpdateItem'], partitions: [DEAD, BODY, KEY] },
+  { actions: ['dynamodb:PartiQLInsert'], partitions: [BODY] },
   { actions: ['dynamodb:PutItem'], partitions: [DUE] },
   { actions: ['dynamodb:DeleteItem'], partitions: [DUE, BODY] },
 ]

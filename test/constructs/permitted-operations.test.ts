@@ -120,6 +120,31 @@ describe.skipIf(whyNoDynoxide() !== undefined)('a role may do what it is for', (
     })
   })
 
+  const rescheduled = [thin, thick, sampleMessage({ id: 'one', body: bodyOfBytes(830) })]
+
+  it.each(rescheduled)('a reschedule of what waits, and of what waits under a key', async (message) => {
+    const { subject, persistence, by, refused } = await openFor(recallPermissions)
+    await subject.storeNew(message)
+    const keyed = { ...message, rowId: 'keyed', key: KEY }
+    await by.keys.storeUnderKey(keyed, 'keep', BEFORE)
+    for (const { shard, dueAt, rowId } of [message, keyed]) {
+      const moved = await persistence.rescheduleOutgoingMessage({ shard, dueAt, rowId }, DUE_AT + HOUR_MS, BEFORE)
+      expect(moved.outcome).toBe('rescheduled')
+    }
+    expect(refused).toEqual([])
+  })
+
+  it.each(['keep', 'replace', 'replace-payload'] as const)('a send under a key: %s', async (ifScheduled) => {
+    for (const message of rescheduled) {
+      const { persistence, refused } = await openFor([...senderPermissions, ...recallPermissions])
+      const send = (rowId: string, dueAt: number) =>
+        persistence.keys.storeUnderKey({ ...message, rowId, dueAt, key: KEY }, ifScheduled, BEFORE)
+      expect((await send('one', DUE_AT)).outcome).toBe('stored')
+      expect((await send('two', DUE_AT + HOUR_MS)).outcome).toBe(ifScheduled === 'keep' ? 'kept' : 'stored')
+      expect(refused).toEqual([])
+    }
+  })
+
   it.each([thin, thick])('a send of what is new, there already, another, moved, recalled', async (message) => {
     const { subject, role, refused } = await openFor(senderPermissions)
     expect(await role.store(message)).toEqual(['stored'])

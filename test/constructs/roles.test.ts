@@ -55,8 +55,9 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
     ...FINISHING_MOVES,
     'dynamodb:DeleteItem on DeliveryTable of due#* body#*',
     'dynamodb:GetItem on DeliveryTable of moved#*',
+    'dynamodb:PartiQLInsert on DeliveryTable of body#*',
     'dynamodb:PutItem on DeliveryTable of due#*',
-    'dynamodb:UpdateItem on DeliveryTable of dead#*',
+    'dynamodb:UpdateItem on DeliveryTable of dead#* body#* key#*',
   ],
   BillingFunctionServiceRole: [...SENDER, ...polling('BillingQueue'), 'sqs:SendMessage on BillingDeadLetters'],
   OnceFunctionServiceRole: ['DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'].map(
