@@ -142,6 +142,14 @@ export const errorCatalog = {
     message: (d: { persistence: string }) => `the persistence ${d.persistence} keeps no messages under keys`,
     help: 'Give createBus a persistence with keys, or send without a key.',
   },
+  'persistence.inspection-not-supported': {
+    message: (d: { persistence: string }) => `the persistence ${d.persistence} shows operators nothing`,
+    help: 'Give createOperator a persistence with inspection, e.g. dynamoDbPersistence({ tableName }).',
+  },
+  'persistence.pause-not-supported': {
+    message: (d: { persistence: string }) => `dispatching from the persistence ${d.persistence} can't be paused`,
+    help: 'Give createOperator a persistence whose coordination has readPause and setPause.',
+  },
   'persistence.not-durable': {
     message: (d: { persistence: string; name: string }) =>
       `${d.name} can't be delayed here: the persistence ${d.persistence} keeps messages in memory, and this process may be frozen or ended at any time`,
@@ -156,7 +164,7 @@ export const errorCatalog = {
   'persistence.access-denied': {
     message: (d: { persistence: string; operation: string; reason: string }) =>
       `${d.persistence} may not ${d.operation}: ${d.reason}`,
-    help: 'Grant the function what it needs in the CDK app: delivery.connect(fn) or delivery.grantSend(fn), and delivery.grantRecall(fn) for recalls.',
+    help: 'Grant the function what it needs in the CDK app: delivery.connect(fn) or delivery.grantSend(fn), and delivery.grantRecall(fn) for recalls, reschedules and sends under a key.',
   },
   'persistence.misconfigured': {
     message: (d: { persistence: string; operation: string; reason: string }) =>
@@ -234,6 +242,11 @@ export const errorCatalog = {
       `${d.deadLetters} did not take the record ${d.recordId} as a dead letter: ${d.reason}`,
     help: 'The record stays in its queue, which tries again and then moves it by its own redrive policy.',
     retryable: true,
+  },
+  'operator.empty-filter': {
+    message: (d: { given: readonly string[] }) =>
+      `a bulk recall needs a filter by name, key, keyPrefix or correlationId, and was given ${list(d.given) || 'none'}`,
+    help: 'Nothing was recalled. Say which messages are meant; a window alone would withdraw everything in it.',
   },
   'environment.missing-variable': {
     message: (d: { variable: string }) => `the environment variable ${d.variable} is missing`,

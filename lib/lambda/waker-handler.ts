@@ -53,10 +53,15 @@ export const createWakerHandler = (parts: DispatchParts): WakerHandler => {
   const sweep = async (shard: number, signal: AbortSignal): Promise<boolean> => {
     try {
       const { coordination } = persistence
+      let hasLooked = false
+      const observeSweep: typeof log = (event) => {
+        hasLooked ||= event.type === 'pass'
+        observe(event)
+      }
       // A dispatcher has one run at a time, so each shard gets its own.
-      const dispatcher = createDispatcher({ persistence, transport, clock, observe })
-      await answerHint({ coordination, dispatcher, clock, shard, signal })
-      return true
+      const dispatcher = createDispatcher({ persistence, transport, clock, observe: observeSweep })
+      const answer = await answerHint({ coordination, dispatcher, clock, shard, signal })
+      return answer === 'left-to-worker' || hasLooked
     } catch (error) {
       meter.countError()
       logger.error('a wake hint could not be answered now; it comes again', { shard, reason: reasonOf(error) })

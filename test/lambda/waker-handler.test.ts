@@ -72,6 +72,15 @@ describe('the waker in a Lambda', () => {
     expect(clock.pendingTimers()).toBe(0)
   })
 
+  it('reports the hints of a shard in which no look has succeeded', async () => {
+    const { parts, clock, invoke } = setUpDispatching()
+    const claimDueOutgoingMessages = () => Promise.reject(new Error('throttled'))
+    const handle = createWakerHandler({ ...parts, persistence: { ...parts.persistence, claimDueOutgoingMessages } })
+    const answer = await clock.runUntil(handle(hintsFor(0, 0), invoke('wake', 30_000)))
+    expect(answer.batchItemFailures).toHaveLength(2)
+    expect(clock.pendingTimers()).toBe(0)
+  })
+
   it('has stopped before its time-out, however much falls due', async () => {
     const { parts, clock, store, invoke, published } = setUpDispatching()
     for (let second = 1; second <= 60; second++) await store(`row-${second}`, second * 1_000)
