@@ -9,6 +9,15 @@ export type { ErrorCode, ErrorContext, ErrorDetails } from './core/errors.js'
 export { DelayedDeliveryNotSupported, isPostdateError, PostdateError } from './core/errors.js'
 export type { Ids } from './core/ids.js'
 export { randomIds } from './core/ids.js'
+export type {
+  DueWindow,
+  ListedRow,
+  ListPage,
+  ListRequest,
+  PeekedRow,
+  PutBackOutcome,
+  ReadCost,
+} from './core/inspection.js'
 export type { IfScheduled, KeyedMessage, KeyedOutcome, KeyOptions, Keys } from './core/keys.js'
 export type {
   Attributes,
@@ -22,8 +31,11 @@ export type {
   MessageOf,
 } from './core/message.js'
 export { defineCommand, defineEvent } from './core/message.js'
+export type { MessageFilter } from './core/message-filter.js'
 export type { BusEvent, Logger, Observer } from './core/observation.js'
 export { consoleLogger, silentLogger } from './core/observation.js'
+export type { ListedMessage, ListOptions, Operator, OperatorOptions, PeekedMessage } from './core/operator.js'
+export { createOperator } from './core/operator.js'
 export type { SendOptions } from './core/options.js'
 export type { Receipt } from './core/outbox.js'
 export type {
@@ -36,6 +48,7 @@ export type {
   DelayingPersistence,
   Inspection,
   OutgoingMessage,
+  PauseState,
   Persistence,
   RecallOutcome,
   Release,
@@ -47,6 +60,7 @@ export type {
   WorkerLease,
 } from './core/persistence.js'
 export type { OutgoingDraft, OutgoingMiddleware } from './core/prepare.js'
+export type { BulkRecallCounts, BulkRecallOptions, BulkRecallResult } from './core/recall-many.js'
 export type { RecallWindow } from './core/recall-window.js'
 export type { KeyRecallResult } from './core/recalling.js'
 export type { Handler, Receiver, ReceiverOptions } from './core/receiver.js'

@@ -33,7 +33,11 @@ export interface Rescheduling {
   deliverNow(recallHandle: string): Promise<RescheduleResult>
 }
 
-const readWhen = (when: unknown, messageId: string, now: number, { schedule }: BusSettings): number => {
+/**
+ * Reads the instant that a message is to be moved to, epoch milliseconds; one that has passed is now.
+ * @throws PostdateError `options.invalid`, `options.unknown`, `schedule.*`
+ */
+export const readWhen = (when: unknown, messageId: string, now: number, { schedule }: BusSettings): number => {
   if (typeof when !== 'object' || when === null)
     throw new PostdateError('options.invalid', {
       option: 'when',

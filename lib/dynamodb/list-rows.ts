@@ -16,6 +16,8 @@ const MOST_QUERIES = 8
 /** The most rows of a shard in one request, and the most that one page of a list reads before it answers what it has. */
 const MOST_ROWS = 500
 const MOST_READ = 20_000
+/** The fewest rows of a shard in one request: what a page has read and not answered is read again by the next. */
+const LEAST_ROWS = 32
 
 /** A row, or what else has a key of ours, in the order of all shards. */
 interface Placed {
@@ -103,7 +105,7 @@ export const listRows = async (table: Table, shards: readonly number[], request:
   const begin = parseCursor(request.cursor)
   const readings = shards.map((shard): Reading => ({ shard, unread: [], after: undefined, isEnded: false }))
   const rows: ListedRow[] = []
-  const pageRows = Math.min(MOST_ROWS, Math.max(25, Math.ceil((limit * 2) / shards.length)))
+  const pageRows = Math.min(MOST_ROWS, Math.max(LEAST_ROWS, Math.ceil(limit / shards.length / 4)))
   let last = begin
   let read = 0
   try {
