@@ -97,6 +97,7 @@ const startInside = async (
   const invokers = new Map(functions.map(({ definition, asynchronous }) => [definition.arn, asynchronous]))
   const schedules = runSchedules({ functions: invokers, queues, client, access, onLine }, scheduleSpeed)
   const served = serveCloud({
+    runsStatements: dynamodb.batching === 'partiql',
     ...{ deployed, outputs: resolved.outputs, functions, schedules, place, endpoints, metrics, onLine },
     events: {
       onDenial: (path, denial) => {

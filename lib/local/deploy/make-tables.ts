@@ -8,6 +8,8 @@ export interface Table {
   readonly arn: string
   /** The attribute that `dynamodb:LeadingKeys` speaks of. */
   readonly partitionKey: string
+  /** The names of its key attributes, the partition key first. */
+  readonly keys: readonly string[]
 }
 
 /** Reads a table. @throws LocalCloudError `resource.invalid` */
@@ -15,7 +17,9 @@ export const readTable = (resource: Resource): Table => {
   const keys = listOf(resource, 'KeySchema') as readonly JsonObject[]
   const partitionKey = keys.find(({ KeyType: type }) => type === 'HASH')?.AttributeName
   if (typeof partitionKey !== 'string') throw invalidResource(resource, 'its KeySchema has no partition key')
-  return { name: resource.name, arn: resource.arn, partitionKey }
+  const names = keys.flatMap(({ AttributeName: name }) => (typeof name === 'string' ? name : []))
+  const sorted = [partitionKey, ...names.filter((name) => name !== partitionKey)]
+  return { name: resource.name, arn: resource.arn, partitionKey, keys: sorted }
 }
 
 /** Makes a table on the emulator. Capacity, backups and streams are left out: nothing local depends on them. */

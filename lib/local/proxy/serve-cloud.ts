@@ -14,6 +14,7 @@ import type { ProxyEvents } from './service.js'
 import { makeSnsService } from './sns-service.js'
 import { makeSqsService } from './sqs-service.js'
 import type { ProxyContent } from './start-proxy.js'
+import { runStatementsAsItems } from './statements-as-items.js'
 
 /** All that the services serve. */
 export interface ServedCloud {
@@ -23,6 +24,8 @@ export interface ServedCloud {
   readonly schedules: Schedules
   readonly place: Place
   readonly endpoints: { readonly dynamodb: string; readonly messaging: string }
+  /** Whether the emulator of DynamoDB knows PartiQL. */
+  readonly runsStatements: boolean
   readonly metrics: MetricRecorder
   readonly events: ProxyEvents
   readonly onLine: (line: string) => void
@@ -41,6 +44,8 @@ export const serveCloud = (cloud: ServedCloud): { readonly content: ProxyContent
         : `arn:${place.partition}:dynamodb:${place.region}:${place.accountId}:table/${name}`,
     partitionKeyOf: (name: string) => tables.find((table) => [table.name, table.arn].includes(name))?.partitionKey,
   }
+  const keysOf = (name: string) => tables.find((table) => [table.name, table.arn].includes(name))?.keys
+  const forwardToDynamoDb = cloud.runsStatements ? toDynamoDb.forward : runStatementsAsItems(keysOf, toDynamoDb.forward)
   const findFunction = (name: string) => {
     const candidates = functions.map((running) => ({ ...running, ...running.definition }))
     return candidates.some((candidate) => [candidate.name, candidate.arn].includes(name))
@@ -53,7 +58,7 @@ export const serveCloud = (cloud: ServedCloud): { readonly content: ProxyContent
       events,
       callerOf: (accessKeyId) => byAccessKey.get(accessKeyId),
       services: {
-        dynamodb: makeDynamoDbService(tableNames, toDynamoDb.forward),
+        dynamodb: makeDynamoDbService(tableNames, forwardToDynamoDb),
         sqs: makeSqsService(queues, toMessaging.forward),
         sns: makeSnsService(topics, place.accountId, { client, access, metrics, onLine }, toMessaging.forward),
         scheduler: makeSchedulerService(schedules, place),

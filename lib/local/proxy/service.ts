@@ -17,4 +17,5 @@ export interface ProxyEvents {
 }
 
 /** The name of an operation in the JSON protocols. */
-export const targetOf = (call: Call): string => String(call.headers['x-amz-target'] ?? '').split('.')[1] ?? ''
+export const targetOf = (call: Pick<Call, 'headers'>): string =>
+  String(call.headers['x-amz-target'] ?? '').split('.')[1] ?? ''
