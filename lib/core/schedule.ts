@@ -68,7 +68,7 @@ type Given = Readonly<Record<string, unknown>>
 const readAskedAt = (given: Given, form: string | undefined, now: number, rules: ScheduleRules) => {
   if (form === undefined) return undefined
   const value = given[form]
-  if (form === 'deliverAt') return readInstant(value)
+  if (form === 'deliverAt') return readInstant(value, now)
   if (form === 'delayLevel') return addDelay(form, value, readLevel(value, rules), now)
   return addDelay(form, value, durationMs(form, value), now)
 }

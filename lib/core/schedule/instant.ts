@@ -51,22 +51,34 @@ const readEpoch = (value: object): number => {
 }
 
 /**
- * Reads an instant, epoch milliseconds, rounded up.
+ * The end of what reads as seconds, in March 1973: the seconds of any instant up to the year 5138 are fewer. Taken for
+ * milliseconds they have long passed, and the message would be sent at once.
+ */
+const SECONDS_END = 100_000_000_000
+
+const checkUnit = (form: string, value: unknown, at: number, now: number): number => {
+  if (at >= SECONDS_END || now < SECONDS_END) return at
+  throw refuse(form, value, 'it is before March 1973; are these seconds? Milliseconds are 1,000 times as many')
+}
+
+/**
+ * Reads an instant, epoch milliseconds, rounded up. Seconds in the place of milliseconds are refused by a clock that is past
+ * what reads as such; without `now`, nothing is.
  * @throws PostdateError `schedule.invalid-instant`, `schedule.missing-local-time`, `schedule.repeated-local-time`
  */
-export const readInstant = (value: unknown): number => {
+export const readInstant = (value: unknown, now = 0): number => {
   if (isDate(value)) {
     // A class of dates may have a getTime of its own, which answers anything at all.
     const at = Date.prototype.getTime.call(value)
     if (Number.isNaN(at)) throw refuse(FORM, value, 'its time is NaN')
-    return at
+    return checkUnit(FORM, value, at, now)
   }
   const forms = typeof value === 'object' && value !== null ? value : {}
   const isEpoch = 'epochMilliseconds' in forms
   if (isEpoch && 'local' in forms) throw refuse(FORM, value, 'it has both epochMilliseconds and local')
   if (isEpoch) {
     checkKeys(forms, EPOCH_KEYS)
-    return readEpoch(forms)
+    return checkUnit(`${FORM}.epochMilliseconds`, Reflect.get(forms, 'epochMilliseconds'), readEpoch(forms), now)
   }
   if ('local' in forms) {
     checkKeys(forms, LOCAL_KEYS)
