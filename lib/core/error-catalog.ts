@@ -68,12 +68,13 @@ export const errorCatalog = {
   },
   'options.unknown': {
     message: (d: { name: string; nearest?: string; known: readonly string[] }) =>
-      `unknown option ${d.name}${d.nearest === undefined ? '' : `; did you mean ${d.nearest}?`}`,
-    help: 'The known options are in details.known.',
+      `unknown option ${d.name}${d.nearest === undefined ? '' : ` (did you mean ${d.nearest}?)`}; the known options are ${list(d.known)}`,
+    help: 'Nothing was done. Use one of the known options, or leave it out.',
   },
   'options.invalid': {
-    message: (d: { option: string; value: string; rule: string }) => `the option ${d.option} is ${d.value}: ${d.rule}`,
-    help: 'Correct the option; its docstring tells its range.',
+    message: (d: { option: string; value: string; rule: string }) =>
+      `${d.option === 'options' ? 'the options are' : `the option ${d.option} is`} ${d.value}: ${d.rule}`,
+    help: 'Nothing was done. Give what the message above asks for, or leave the option out where it has a default.',
   },
   'message.invalid': {
     message: (d: { rule: string; value: string }) => `this is no message: ${d.rule}, and it is ${d.value}`,

@@ -38,16 +38,25 @@ const isUnsendable = (character: string) =>
   character < ' ' || character === '\ufffe' || character === '\uffff' || /\p{Surrogate}/u.test(character)
 
 /**
+ * Whether a value is an object of options: one that someone wrote, or one of a class that has any of them. In a Date, a Map
+ * or a list there is no option to be found, so a message would be sent at once that was meant for later.
+ */
+const hasOptions = (value: unknown): value is object =>
+  isPlainObject(value) ||
+  (typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    SEND_OPTIONS.some((name) => Reflect.has(value, name)))
+
+/**
  * Checks what can be checked of send options before anything is built.
  * @throws PostdateError `options.invalid`, `options.unknown`, `message.invalid-id`, `message.invalid-attributes`
  */
 export const checkSendOptions = (options: unknown): void => {
-  if (typeof options !== 'object' || options === null)
-    throw new PostdateError('options.invalid', {
-      option: 'the send options',
-      value: describeValue(options),
-      rule: 'they must be an object',
-    })
+  if (!hasOptions(options)) {
+    const rule = 'they must be an object such as { deliverAfter: 5000 } or { deliverAt: new Date(…) }'
+    throw new PostdateError('options.invalid', { option: 'options', value: describeValue(options), rule })
+  }
   checkKnown(options, SEND_OPTIONS)
   const { messageId, correlationId, attributes, stickyAttributes } = options as Record<string, unknown>
   if (messageId !== undefined && !(typeof messageId === 'string' && MESSAGE_ID.test(messageId))) {

@@ -30,7 +30,7 @@ const invalid = (option: string, value: unknown, rule: string) =>
 
 const prepareEntry = async (entry: unknown, index: number, prepareOne: PrepareOne) => {
   try {
-    if (typeof entry !== 'object' || entry === null || !('message' in entry))
+    if (typeof entry !== 'object' || entry === null || Array.isArray(entry) || !('message' in entry))
       throw invalid(`messages[${index}]`, entry, 'it must be { message, ...options }')
     const { message, ...options } = entry
     // Those of a class may be on its prototype: left there, a delay would be lost, and the message sent at once.
