@@ -119,6 +119,9 @@ export const toTombstone = (address: RowAddress, lease: string): Item => ({
   v: number(ROW_VERSION),
 })
 
+/** Whether a row was written by a version of ours that this one does not know. */
+export const isOfNewerFormat = ({ item }: Row): boolean => (readNumber(item.v) ?? 0) > ROW_VERSION
+
 const readContent = (item: Item): RowContent => {
   const version = readNumber(item.v)
   if (version === undefined) return { kind: 'unreadable', why: 'the row has no format version' }

@@ -1,6 +1,6 @@
 import { QueryCommand } from '@aws-sdk/client-dynamodb'
 import { claimableFrom } from '../core/lease.js'
-import { type Row, readRow } from './attributes.js'
+import { isOfNewerFormat, type Row, readRow } from './attributes.js'
 import { isArriving, isLeaving } from './finish-move.js'
 import { isDying } from './give-up-row.js'
 import { duePartition, firstSortKeyAfter } from './keys.js'
@@ -75,7 +75,17 @@ const waitsUntil = (reading: ShardReading, at: number) => {
   reading.nextDueAt = reading.nextDueAt === undefined ? at : Math.min(reading.nextDueAt, at)
 }
 
+/** How long a row that this version can't read is left alone before it is looked at again. */
+const NEWER_WAIT_MS = 60_000
+
 const sortDueRow = (reading: ShardReading, row: Row, now: number) => {
+  if (isOfNewerFormat(row)) {
+    // A rolling deploy or a rollback is no fault of the message: a dispatcher that knows the format takes it, and until
+    // then it counts as backlog, whose alarm rings.
+    reading.held++
+    waitsUntil(reading, now + NEWER_WAIT_MS)
+    return
+  }
   // A register that can't be read has no holder: it is swapped on its raw value.
   const from = row.lease === undefined ? 0 : claimableFrom(row.lease)
   if (from === undefined) {
