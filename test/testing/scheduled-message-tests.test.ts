@@ -3,7 +3,10 @@ import { memoryPersistence } from '../../lib/memory/persistence.js'
 import { type PersistenceUnderTest, scheduledMessageTests } from '../../lib/testing/scheduled-message-tests.js'
 import { claimingFaults } from './faults/claiming-faults.js'
 import { countingFaults } from './faults/counting-faults.js'
+import { inspectionFaults } from './faults/inspection-faults.js'
+import { keyFaults } from './faults/key-faults.js'
 import { recallingFaults } from './faults/recalling-faults.js'
+import { reschedulingFaults } from './faults/rescheduling-faults.js'
 import { settlingFaults } from './faults/settling-faults.js'
 import { storingFaults } from './faults/storing-faults.js'
 
@@ -14,6 +17,9 @@ const faultyPersistences = [
   ...settlingFaults,
   ...recallingFaults,
   ...countingFaults,
+  ...reschedulingFaults,
+  ...keyFaults,
+  ...inspectionFaults,
 ]
 
 /** What fails on a persistence: the promise, and what the error says. */
