@@ -11,9 +11,23 @@ export type PublishResult = { readonly ok: true } | { readonly ok: false; readon
 /** Waits before the second and the third try, in milliseconds. */
 const RETRY_AFTER_MS = [100, 400]
 
+/** So many rounds in a row whose first request the topic did not take end the call, whatever was not tried in them. */
+const MOST_ROUNDS_IN_VAIN = 3
+/** No round begins so long after the first that had failures, in milliseconds. */
+const RETRY_FOR_MS = 20_000
+
+/** Why the topic took nothing of a request, if it is the topic's fault: it will not take the next one either. */
+const topicFailure = (answers: readonly PublishOutcome[]): string | undefined => {
+  const failed = answers.flatMap((answer) => (answer.outcome === 'failed' ? [answer] : []))
+  return failed.length < answers.length ? undefined : failed.find(({ blames }) => blames === 'topic')?.reason
+}
+
 /**
  * Publishes messages that are not delayed, in batches, each tried three times. One result per message, in order.
  * A repeat carries the same id, so a receiver that remembers ids sees the message once.
+ *
+ * A round ends at the first request that the topic fails, so that a topic that hangs costs three time-outs, however many
+ * messages there are. What was not tried goes first in the next round: a request that alone fails so holds up no other.
  */
 export const publishNow = async (
   envelopes: readonly Envelope[],
@@ -22,27 +36,45 @@ export const publishNow = async (
   const { transport, clock, observe } = settings
   const outcomes: PublishOutcome[] = envelopes.map(() => missingAnswer)
   // A message is tried alone once the request that it was in has been refused whole.
-  let open = envelopes.map((envelope, index) => ({ index, alone: false, bytes: estimateWireBytes(envelope), envelope }))
+  let open = envelopes.map((envelope, index) => {
+    return { index, tries: 0, alone: false, bytes: estimateWireBytes(envelope), envelope }
+  })
+  const note = (item: { readonly index: number; readonly tries: number }, answer: PublishOutcome) => {
+    outcomes[item.index] = item.tries === 0 ? answer : rememberUnsure(outcomes[item.index], answer)
+  }
+  let inVain = 0
+  let lastRoundBefore: number | undefined
   for (let round = 0; open.length > 0; round++) {
     const again: typeof open = []
     let rest = open
-    while (rest.length > 0) {
+    let down: string | undefined
+    inVain++
+    while (rest.length > 0 && down === undefined) {
       const batch = packBatch(rest, transport.limits)
       rest = rest.slice(batch.length)
       const answers = await publishSafely((publications) => transport.publish(publications), batch)
+      down = topicFailure(answers)
+      if (down === undefined) inVain = 0
       for (const [position, item] of batch.entries()) {
         const answer = answers[position] ?? missingAnswer
-        outcomes[item.index] = round === 0 ? answer : rememberUnsure(outcomes[item.index], answer)
+        const isSplit = answer.outcome === 'failed' && answer.blames === 'request' && batch.length > 1
+        // Until it went alone, nothing is known against it.
+        note(item, isSplit ? { ...answer, blames: 'passing' } : answer)
         if (answer.outcome === 'published') {
           observe({ type: 'sent', messageId: item.envelope.messageId, name: item.envelope.name })
         } else if (
-          answer.blames === 'request' ? batch.length > 1 : answer.blames !== 'message' && round < RETRY_AFTER_MS.length
+          isSplit ||
+          (answer.blames !== 'message' && answer.blames !== 'request' && item.tries < RETRY_AFTER_MS.length)
         ) {
-          again.push({ ...item, alone: item.alone || answer.blames === 'request' })
+          again.push({ ...item, tries: item.tries + 1, alone: item.alone || isSplit })
         }
       }
     }
-    open = again
+    if (down !== undefined)
+      for (const item of rest) note(item, { outcome: 'failed', blames: 'topic', published: 'no', reason: down })
+    open = [...rest, ...again]
+    lastRoundBefore ??= clock.now() + RETRY_FOR_MS
+    if (inVain >= MOST_ROUNDS_IN_VAIN || clock.now() >= lastRoundBefore) break
     const waitMs = RETRY_AFTER_MS[Math.min(round, RETRY_AFTER_MS.length - 1)] ?? 0
     if (open.length > 0) await sleepUntil(clock, clock.now() + waitMs)
   }
