@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PersistenceUnderTest, scheduledMessageTests } from '../../lib/testing/scheduled-message-tests.js'
 import { type ContractStore, contractStores, mayBeAbsent, type RunningStore } from './stores.js'
+import { missingOutcomes, type SeenOutcomes, watchOutcomes } from './watch-outcomes.js'
 
 /** Case by store: what actually ran to its end. An empty cell is a promise that nobody checked. */
 const ran = new Map<string, Set<string>>()
+
+/** Outcome by store: what was answered at all. */
+const seen: SeenOutcomes = new Map()
 
 const present = contractStores.filter((store) => store.unavailable() === undefined)
 const absent = contractStores.filter((store) => store.unavailable() !== undefined)
@@ -21,7 +25,10 @@ const runContract = (store: ContractStore) => {
   afterAll(async () => {
     await running?.stop()
   })
-  const create = () => running?.create() ?? Promise.reject(new Error(`${store.name} has not started`))
+  const create = async () => {
+    if (running === undefined) throw new Error(`${store.name} has not started`)
+    return watchOutcomes(await running.create(), store.name, seen)
+  }
   for (const { title, run } of namesOf(create)) {
     test(title, async () => {
       await run()
@@ -50,5 +57,13 @@ describe('the contract as a whole', () => {
     )
     expect(empty).toEqual([])
     expect(present.map(({ name }) => name)).toContain('memory')
+  })
+
+  test('every outcome of a recall, a move, a key and a dead row was answered by every store that is present', () => {
+    const missing = missingOutcomes(
+      present.map(({ name }) => name),
+      seen,
+    )
+    expect(missing).toEqual([])
   })
 })
