@@ -1,5 +1,6 @@
 import { availableParallelism, cpus } from 'node:os'
-import { parseArgs } from 'node:util'
+import '../examples/quiet-sdk.js'
+import { readFlags } from '../examples/read-flags.js'
 import { measureBundle } from './measure-bundle.js'
 import { measureDrain } from './measure-drain.js'
 import { measureLateness } from './measure-lateness.js'
@@ -15,14 +16,11 @@ const HELP = `npm run bench -- [--json] [--messages N] [--waiting N] [--bundle]
   --bundle      only the dispatcher's bundle: its size, and how long it takes to import
   --json        one JSON object instead of tables`
 
-const { values } = parseArgs({
-  options: {
-    json: { type: 'boolean', default: false },
-    bundle: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-    messages: { type: 'string', default: '10000' },
-    waiting: { type: 'string', default: '1000000' },
-  },
+const values = readFlags(HELP, {
+  json: { type: 'boolean', default: false },
+  bundle: { type: 'boolean', default: false },
+  messages: { type: 'string', default: '10000' },
+  waiting: { type: 'string', default: '1000000' },
 })
 
 const readCount = (name: string, text: string, least: number): number => {
@@ -73,21 +71,17 @@ const run = async (messages: number, waiting: number) => {
   }
 }
 
-if (values.help) {
-  console.log(HELP)
-} else {
-  const messages = readCount('messages', values.messages, 1)
-  const waiting = readCount('waiting', values.waiting, 0)
-  const result = await (values.bundle ? runBundle() : run(messages, waiting))
-  progress('done\n')
-  if (values.json) console.log(JSON.stringify(result))
-  else {
-    for (const [name, figures] of Object.entries(result)) {
-      console.log(`\n${name}`)
-      if (typeof figures === 'string') console.log(`  ${figures}`)
-      else
-        for (const [key, value] of Object.entries(figures))
-          console.log(`  ${key.padEnd(22)} ${typeof value === 'object' ? JSON.stringify(value) : value}`)
-    }
+const messages = readCount('messages', values.messages, 1)
+const waiting = readCount('waiting', values.waiting, 0)
+const result = await (values.bundle ? runBundle() : run(messages, waiting))
+progress('done\n')
+if (values.json) console.log(JSON.stringify(result))
+else {
+  for (const [name, figures] of Object.entries(result)) {
+    console.log(`\n${name}`)
+    if (typeof figures === 'string') console.log(`  ${figures}`)
+    else
+      for (const [key, value] of Object.entries(figures))
+        console.log(`  ${key.padEnd(22)} ${typeof value === 'object' ? JSON.stringify(value) : value}`)
   }
 }

@@ -7,6 +7,10 @@ export type Line =
       readonly form: string
       readonly messageId: string
       readonly status: string
+      /** It was for no later instant: it goes out at once, or when its handler has resolved. */
+      readonly isAtOnce: boolean
+      /** How many messages the call sent that sent this one, where it was more than one. */
+      readonly together?: number
       /** The instant that the sender asked for. */
       readonly askedAt: number
       /** The instant that the receipt promises: never before the one asked for. */

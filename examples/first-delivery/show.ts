@@ -12,8 +12,10 @@ const clockTime = (at: number) => new Date(at).toISOString().slice(11, 23)
 
 const asText = (line: Line, dueAtOf: (messageId: string) => number | undefined): string | undefined => {
   if (line.event === 'scheduled') {
-    const what = line.status === 'sent' ? 'sent     ' : 'scheduled'
-    return `  ${what}  #${String(line.number).padEnd(3)} for ${clockTime(line.dueAt)}  ${line.form}`
+    // In a handler a receipt says `buffered` for both: what is for later, and what goes out when the handler has resolved.
+    const what = (line.isAtOnce ? line.status : 'scheduled').padEnd(9)
+    const when = line.isAtOnce ? 'at once         ' : `for ${clockTime(line.dueAt)}`
+    return `  ${what}  #${String(line.number).padEnd(3)} ${when}  ${line.form}`
   }
   if (line.event === 'recalled') return `  recall     #${String(line.number).padEnd(3)} ${line.outcome}`
   if (line.event === 'received') {
@@ -41,22 +43,47 @@ const tableOf = (forms: readonly FormSummary[]): string => {
   return rows.map((cells) => `  ${lineOf(cells).trimEnd()}`).join('\n')
 }
 
-/** Shows the run to a person. */
-export const showText = (): Show => {
+const LEGEND = `  asked for: how far ahead the first one of the form was to be delivered, when it was sent
+  promised: how much later the receipt says: the way to where a delay is counted, and what spread chose within its 2 s
+  received: from the instant asked for to the call of the handler; it takes in what spread added`
+
+/** Messages that one call sent are a line each when the last one was sent, and when the last one has arrived. */
+const foldTogether = () => {
+  const together = new Map<string, { readonly of: number; readonly first: number; sent: number; arrived: number }>()
+  const span = ({ first, of }: { readonly first: number; readonly of: number }) => `#${first} to #${first + of - 1}`
+  /** The text instead of a line; empty for none; `undefined` for a line that stands for itself. */
+  return (line: Line): string | undefined => {
+    if (line.event !== 'scheduled' && line.event !== 'received') return undefined
+    if (line.event === 'scheduled' && line.together !== undefined && !together.has(line.form))
+      together.set(line.form, { of: line.together, first: line.number, sent: 0, arrived: 0 })
+    const seen = together.get(line.form)
+    if (seen === undefined) return undefined
+    if (line.event === 'scheduled')
+      return ++seen.sent === seen.of
+        ? `  scheduled  ${span(seen)}, the last for ${clockTime(line.dueAt)}  ${line.form}`
+        : ''
+    return ++seen.arrived === seen.of ? `  arrived    ${span(seen)}, the last at ${clockTime(line.receivedAt)}` : ''
+  }
+}
+
+/** Shows the run to a person. @param verbose also each of the messages that were sent together */
+export const showText = (verbose = false): Show => {
   const dueAts = new Map<string, number>()
+  const fold = verbose ? () => undefined : foldTogether()
   return {
     progress: (text) => console.log(text),
     line: (line) => {
       if (line.event === 'scheduled') dueAts.set(line.messageId, line.dueAt)
-      const text = asText(line, (messageId) => dueAts.get(messageId))
-      if (text !== undefined) console.log(text)
+      const text = fold(line) ?? asText(line, (messageId) => dueAts.get(messageId))
+      if (text !== undefined && text !== '') console.log(text)
     },
     summary: (summary, isGood) => {
       const { sent, expected, received, early, lost, duplicates, latenessP50Ms, latenessP99Ms } = summary
-      console.log(`\n${tableOf(summary.forms)}`)
+      console.log(`\n${tableOf(summary.forms)}\n\n${LEGEND}`)
       console.log(
         `\n${sent} sent, ${expected} expected, ${received} received: ${early} early, ${lost} lost, ${duplicates} double`,
       )
+      console.log(`taken back: ${summary.recalledInTime} in time, ${summary.recalledTooLate} too late`)
       console.log(
         `lateness of what was scheduled 2 s ahead or more: median ${latenessP50Ms} ms, p99 ${latenessP99Ms} ms`,
       )

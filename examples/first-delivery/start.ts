@@ -1,5 +1,7 @@
+import '../quiet-sdk.js'
 import { startDynamoDb } from '../../lib/local/emulators/dynamodb.js'
 import { startMessaging } from '../../lib/local/emulators/messaging.js'
+import { readFlags } from '../read-flags.js'
 import { connectClients, type Setup } from './connect.js'
 import type { Line } from './lines.js'
 import { ended, startProcess } from './processes.js'
@@ -7,9 +9,15 @@ import { showJson, showText } from './show.js'
 import { expectedOf, isGood, summarize } from './summary.js'
 import { createTopology } from './topology.js'
 
-/** `npm start`: a sender and two started, receiving buses, as processes of their own, on real wire protocols. */
+/** `npm run example`: a sender and two started, receiving buses, as processes of their own, on real wire protocols. */
 
-const show = process.argv.includes('--json') ? showJson() : showText()
+const HELP = `npm run example -- [--json] [--verbose]
+
+  --json     one JSON object a line, the last one with the summary
+  --verbose  also shows each message of those that were sent together`
+
+const { json, verbose } = readFlags(HELP, { json: { type: 'boolean' }, verbose: { type: 'boolean' } })
+const show = json ? showJson() : showText(verbose)
 const lines: Line[] = []
 const waiting: { readonly until: (line: Line) => boolean; readonly resolve: () => void }[] = []
 

@@ -21,6 +21,10 @@ export interface Summary {
   readonly early: number
   readonly lost: number
   readonly duplicates: number
+  /** Recalls that withdrew their message. It never arrives, and is not expected. */
+  readonly recalledInTime: number
+  /** Recalls that answered that it was too late. Their message arrives. */
+  readonly recalledTooLate: number
   /** Over rows scheduled at least two seconds ahead: how long after its instant the handler was called. */
   readonly latenessP50Ms: number
   readonly latenessP99Ms: number
@@ -90,6 +94,8 @@ export const summarize = (lines: readonly Line[]): Summary => {
     early: expected.filter((line) => line.dueAt < line.askedAt || (latenessOf(line) ?? 0) < 0).length,
     lost: expected.filter((line) => latenessOf(line) === undefined).length,
     duplicates: arrivals.length - firstById.size + unexpected.length,
+    recalledInTime: only(lines, 'recalled').filter(({ outcome }) => outcome === 'recalled').length,
+    recalledTooLate: only(lines, 'recalled').filter(({ outcome }) => outcome === 'too-late').length,
     latenessP50Ms: percentile(lateness, 0.5),
     latenessP99Ms: percentile(lateness, 0.99),
     forms: summarizeForms(expected, firstById),

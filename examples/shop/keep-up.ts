@@ -1,19 +1,26 @@
+import '../quiet-sdk.js'
+import { readFlags } from '../read-flags.js'
 import { bootShop } from './boot.js'
 
 /** `npm run local`: the example on a local cloud, until Ctrl-C. */
 
+const HELP = `npm run local
+
+  keeps the example up on a local cloud until Ctrl-C, and tells how to place an order`
+
+readFlags(HELP, {})
 const print = (text: string) => console.log(text)
 const cloud = await bootShop(print, {})
 const { OrdersFunctionName: ordersFunction } = cloud.outputs.PostdateExample ?? {}
 
 print(`
-The shop is up. Place an order, with a reminder in 5 seconds and a cancellation in 10:
+The shop is up. Place an order, with a reminder in 5 seconds:
 
   curl -s ${cloud.endpoint}/2015-03-31/functions/${ordersFunction}/invocations \\
-    -d "{\\"orderId\\":\\"42\\",\\"remindAt\\":\\"$(date -u -d '+5 seconds' +%FT%TZ)\\",\\"cancelAt\\":\\"$(date -u -d '+10 seconds' +%FT%TZ)\\"}"
+    -d '{"orderId":"42","remind":{"deliverAfter":5000}}'
 
-You get the receipts, with recall handles. Below, the billing function logs "shop/order-placed" at once, "shop/remind-payment"
-five and "shop/cancel-order" ten seconds later. The dispatcher is called every minute, the waker when something is due sooner.
+You get the receipts, with recall handles. Below, the billing function logs "shop/order-placed" at once, and "shop/remind-payment"
+five seconds later; "shop/cancel-order" waits for three days. The dispatcher is called every minute, the waker when something is due sooner.
 
 The smoke test of a deployed stack works on this one, too:
 

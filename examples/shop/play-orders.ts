@@ -4,6 +4,7 @@ import { type Form, forms } from '../first-delivery/forms.js'
 import type { Line } from '../first-delivery/lines.js'
 import { expectedOf } from '../first-delivery/summary.js'
 import { keyOf, readHandled } from './read-invocations.js'
+import { connectRecall } from './take-back.js'
 
 const ORDERS = 20
 const ORDER_EVERY_MS = 250
@@ -13,10 +14,20 @@ const CANCEL_AFTER_MS = 4_000
 /** The last cancellation is due 4 s after its order; this is far more. */
 const GIVE_UP_AFTER_MS = 25_000
 const WATCH_FOR_DUPLICATES_MS = 2_000
+/** Before a dispatcher claims a cancellation, which it does about a second ahead. */
+const PAID_AFTER_MS = 2_000
 
 interface Receipt {
   readonly status: string
   readonly dueAt?: number
+  readonly recallHandle?: string
+}
+
+/** A message that was promised. */
+interface Promised {
+  readonly number: number
+  readonly key: string
+  readonly recallHandle: string
 }
 
 interface PlacedOrder {
@@ -49,14 +60,24 @@ export const playOrders = async (
     lines.push(line)
     onLine(line)
   }
-  const promise = (key: string, { form, asks }: Omit<Form, 'options'>, sentAt: number, { status, dueAt }: Receipt) => {
+  const promise = (key: string, { form, asks }: Omit<Form, 'options'>, sentAt: number, receipt: Receipt): Promised => {
+    const { status, dueAt, recallHandle = '' } = receipt
     number++
     const askedAt = asks(sentAt)
-    const about = { number, form, messageId: key, status, askedAt, dueAt: dueAt ?? sentAt }
+    const about = {
+      number,
+      form,
+      messageId: key,
+      status,
+      isAtOnce: dueAt === undefined,
+      askedAt,
+      dueAt: dueAt ?? sentAt,
+    }
     tell({ event: 'scheduled', ...about, aheadMs: askedAt - sentAt })
+    return { number, key, recallHandle }
   }
 
-  const place = async (orderId: string, reminderForm: Form = REMINDER): Promise<void> => {
+  const place = async (orderId: string, reminderForm: Form = REMINDER) => {
     const sentAt = systemClock.now()
     const cancelAt = new Date(CANCELLATION.asks(sentAt)).toISOString()
     const order = { orderId, cancelAt, ...asJson(reminderForm.options(sentAt)) }
@@ -65,8 +86,10 @@ export const playOrders = async (
       throw new Error(`the orders function did not place ${orderId}: ${error?.errorMessage ?? outcome}`)
     const { reminder, cancellation } = payload as PlacedOrder
     promise(keyOf('shop/order-placed', orderId), PLACED, sentAt, { status: 'sent' })
-    promise(keyOf('shop/remind-payment', orderId), reminderForm, sentAt, reminder)
-    promise(keyOf('shop/cancel-order', orderId), CANCELLATION, sentAt, cancellation)
+    return {
+      reminder: promise(keyOf('shop/remind-payment', orderId), reminderForm, sentAt, reminder),
+      cancellation: promise(keyOf('shop/cancel-order', orderId), CANCELLATION, sentAt, cancellation),
+    }
   }
 
   let told = 0
@@ -98,16 +121,32 @@ export const playOrders = async (
     }
   }
 
-  progress('Waking the functions …')
+  const isHere = (key: string) => lines.some((line) => line.event === 'received' && line.messageId === key)
+  const wait = (ms: number, isDone = () => false) => watch(systemClock.now() + ms, isDone)
+
+  progress('Placing a first order, which starts the functions:')
   await place('order-0')
   progress('Placing orders:')
   for (let order = 1; order <= ORDERS; order++) {
     await place(`order-${order}`)
-    await watch(systemClock.now() + ORDER_EVERY_MS, () => false)
+    await wait(ORDER_EVERY_MS)
   }
   progress('Placing one order for each way to say when to remind:')
   for (const [index, form] of forms.entries()) await place(`order-by-form-${index + 1}`, form)
+  const recalling = connectRecall(cloud)
+  const takeBack = async ({ number, key, recallHandle }: Promised) => {
+    const { outcome } = await recalling.recall(recallHandle)
+    tell({ event: 'recalled', number, messageId: key, outcome })
+  }
+  progress('Placing an order that is paid: its cancellation is taken back, and its reminder too late:')
+  const paid = await place('order-paid')
+  await wait(PAID_AFTER_MS)
+  await takeBack(paid.cancellation)
+  await wait(GIVE_UP_AFTER_MS, () => isHere(paid.reminder.key))
+  await takeBack(paid.reminder)
+  await recalling.close()
+
   progress('Waiting for the rest to fall due …')
-  await watch(systemClock.now() + GIVE_UP_AFTER_MS, isReceived)
-  await watch(systemClock.now() + WATCH_FOR_DUPLICATES_MS, () => false)
+  await wait(GIVE_UP_AFTER_MS, isReceived)
+  await wait(WATCH_FOR_DUPLICATES_MS)
 }

@@ -1,12 +1,20 @@
+import '../quiet-sdk.js'
 import type { Line } from '../first-delivery/lines.js'
 import { showJson, showText } from '../first-delivery/show.js'
 import { isGood, summarize } from '../first-delivery/summary.js'
+import { readFlags } from '../read-flags.js'
 import { bootShop } from './boot.js'
 import { playOrders } from './play-orders.js'
 
 /** `npm start`: the example of `bin/app.ts`, synthesized, on a local cloud. */
 
-const show = process.argv.includes('--json') ? showJson() : showText()
+const HELP = `npm start -- [--json] [--verbose]
+
+  --json     one JSON object a line, the last one with the summary
+  --verbose  also shows each invocation and what the functions log`
+
+const { json, verbose } = readFlags(HELP, { json: { type: 'boolean' }, verbose: { type: 'boolean' } })
+const show = json ? showJson() : showText()
 const lines: Line[] = []
 const onLine = (line: Line) => {
   lines.push(line)
@@ -16,7 +24,6 @@ const onLine = (line: Line) => {
 /** A minute of the schedule in ten seconds, so that the dispatcher's tick is seen within the run. */
 const SCHEDULE_SPEED = 6
 
-const verbose = process.argv.includes('--verbose')
 const cloud = await bootShop(show.progress, {
   scheduleSpeed: SCHEDULE_SPEED,
   onLine: (line) => {

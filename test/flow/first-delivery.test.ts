@@ -25,6 +25,7 @@ describe('npm run example', () => {
     expect(sent).toBeGreaterThan(70)
     expect(expected).toBeLessThan(sent) // one was taken back
     expect(summary).toMatchObject({ received: expected, early: 0, lost: 0, duplicates: 0 })
+    expect(summary).toMatchObject({ recalledInTime: 1, recalledTooLate: 1 })
     const played = summary.forms.map(({ form }) => form)
     expect(played).toEqual(expect.arrayContaining(forms.map(({ form }) => form)))
     for (const one of summary.forms) {

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { readFlags } from '../../examples/read-flags.js'
 import { checkSeeds } from './check-seeds.js'
 import { FAULT_KINDS, FAULTS } from './faults.js'
 import { describeFailure } from './report.js'
@@ -10,7 +10,8 @@ npm run simulate -- --trace SEED                 runs one, and prints all that h
 const readNumber = (name: string, text: string): number => {
   const number = Number(text)
   if (Number.isSafeInteger(number) && number >= 0) return number
-  throw new RangeError(`--${name} is ${text}, and must be an integer from 0\n${USAGE}`)
+  console.error(`--${name} is ${text}, and must be an integer from 0\n\n${USAGE}`)
+  process.exit(2)
 }
 
 const traceOne = async (seed: number): Promise<number> => {
@@ -50,12 +51,10 @@ const runMany = async (from: number, count: number): Promise<number> => {
   return failures.length === 0 ? 0 : 1
 }
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '10000' },
-    from: { type: 'string', default: '1' },
-    trace: { type: 'string' },
-  },
+const values = readFlags(USAGE, {
+  seeds: { type: 'string', default: '10000' },
+  from: { type: 'string', default: '1' },
+  trace: { type: 'string' },
 })
 
 process.exitCode =

@@ -17,6 +17,7 @@ it('npm start plays the example from its template: every message arrives, once a
   const { summary } = lines.at(-1) as { readonly summary: Summary }
   expect(summary.expected).toBeGreaterThan(60)
   expect(summary).toMatchObject({ received: summary.expected, early: 0, lost: 0, duplicates: 0 })
+  expect(summary).toMatchObject({ recalledInTime: 1, recalledTooLate: 1 })
   expect([summary.latenessP50Ms, summary.latenessP99Ms].every(Number.isFinite)).toBe(true)
   for (const { form, sent, received } of summary.forms) expect({ form, received }).toEqual({ form, received: sent })
 }, 300_000)
