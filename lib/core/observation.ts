@@ -37,8 +37,13 @@ export type BusEvent =
   | { readonly type: 'dispatched'; readonly messageId: string; readonly name: string; readonly latenessMs: number }
   /** Its row was removed. */
   | { readonly type: 'settled'; readonly rowId: string }
-  /** It was published, but its row could not be removed under its lease: it may go out again, with the same id. */
-  | { readonly type: 'settle-lost'; readonly rowId: string; readonly why: 'gone' | 'lease-lost' | 'failed' }
+  /** It was published, but its row could not be removed under its lease: it may go out again, with the same id, from `againAt` on if that is known. */
+  | {
+      readonly type: 'settle-lost'
+      readonly rowId: string
+      readonly why: 'gone' | 'lease-lost' | 'failed'
+      readonly againAt?: number
+    }
   /** A claim could not be given back: the row is free again when its lease has ended. */
   | {
       readonly type: 'release-lost'

@@ -16,6 +16,9 @@ export interface Settling {
 const GROUP_SIZE = 100
 const GROUPS_AT_ONCE = 2
 const RETRY_AFTER_MS = 250
+/** The longest wait of a published row that can't be removed, and how long after its lease it may be given back. */
+const LONGEST_WAIT_MS = 900_000
+const GRACE_MS = 1_000
 
 /** What settling works with. */
 export interface SettlingParts {
@@ -82,12 +85,33 @@ export const createSettling = (parts: SettlingParts): Settling => {
     }
   }
 
+  /**
+   * A row that can be claimed and not removed (a permission is missing, say) would be published again whenever its lease has
+   * ended, for ever. It is given back for as long as it is late by now: each wait is twice the one before. Answers until when.
+   */
+  const postpone = async (claim: Claim): Promise<number | undefined> => {
+    const now = clock.now()
+    const notBefore = Math.max(now + Math.min(now - claim.dueAt, LONGEST_WAIT_MS), claim.leaseUntil)
+    try {
+      const release: Release = { claim, published: 'perhaps', notBefore }
+      const answer = await awaitAnswer(clock, claim.leaseUntil + GRACE_MS, () => releaseGrouped(release))
+      return answer.outcome === 'settled' ? notBefore : undefined
+    } catch {
+      // No answer: the row is free again when its lease has ended, and the event says that it was not removed.
+      return undefined
+    }
+  }
+
   return {
     settle: async (claim) => {
       const answer = await untilLeaseEnds(claim, () => deleteGrouped(claim))
       const { rowId } = claim
-      if (answer.outcome === 'settled') observe({ type: 'settled', rowId })
-      else observe({ type: 'settle-lost', rowId, why: answer.outcome })
+      if (answer.outcome === 'settled') {
+        observe({ type: 'settled', rowId })
+        return
+      }
+      const againAt = answer.outcome === 'failed' ? await postpone(claim) : undefined
+      observe({ type: 'settle-lost', rowId, why: answer.outcome, ...(againAt !== undefined && { againAt }) })
     },
     release: async (release, why) => {
       const { claim, published, dead } = release

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { LEASE_MARGIN_MS } from '../../../lib/core/lease.js'
 import { publishAll, setStage } from './stage.js'
 
 describe('a lease', () => {
@@ -147,7 +146,7 @@ describe('a settle', () => {
     expect(eventsOf('settle-lost')[0]?.at).toBeLessThan(startAt + 30_000)
     expect(sent.map(({ id, at }) => [id, at - startAt])).toEqual([
       ['a', 0],
-      ['a', 30_000 + LEASE_MARGIN_MS],
+      ['a', (eventsOf('settle-lost')[0]?.againAt ?? 0) - startAt],
     ])
     expect(eventsOf('settled')).toHaveLength(1)
     expect(await rowsLeft()).toEqual([])
