@@ -172,6 +172,11 @@ export const errorCatalog = {
       `${d.persistence} can't ${d.operation}: ${d.reason}`,
     help: 'Check the table name, region and key of the persistence.',
   },
+  'persistence.no-credentials': {
+    message: (d: { persistence: string; operation: string; reason: string }) =>
+      `${d.persistence} can't ${d.operation}, since this process has no AWS credentials or no region: ${d.reason}`,
+    help: 'Nothing was asked of AWS. Set AWS_REGION, and AWS_PROFILE (after aws sso login) or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; or pass a client that has region and credentials. A Lambda function has them by itself.',
+  },
   'transport.unavailable': {
     message: (d: { transport: string; messageId: string; reason: string; published: 'no' | 'perhaps' }) =>
       `${d.transport} did not take ${d.messageId} (${d.published === 'no' ? 'surely not' : 'perhaps'} published): ${d.reason}`,

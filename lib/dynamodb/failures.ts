@@ -22,13 +22,19 @@ export type Operation =
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
  */
 const ACCESS =
-  /^(AccessDenied|UnrecognizedClient|InvalidSignature|IncompleteSignature|MissingAuthentication|ExpiredToken|InvalidClientTokenId|NotAuthorized|OptInRequired|CredentialsProvider|TokenProvider)/
+  /^(AccessDenied|UnrecognizedClient|InvalidSignature|IncompleteSignature|MissingAuthentication|ExpiredToken|InvalidClientTokenId|NotAuthorized|OptInRequired)/
 const CONFIGURATION = /^(ResourceNotFound|Validation|Serialization|UnknownOperation|TypeError)/
+/** Raised by the SDK before it makes a request. */
+const NO_CREDENTIALS = /^(CredentialsProvider|TokenProvider)/
 const THROTTLE = /^(ProvisionedThroughputExceeded|Throttling|RequestLimitExceeded|TransactionConflict)/
 
+const isBeforeAnyRequest = (name: string, message: string) =>
+  NO_CREDENTIALS.test(name) || message.startsWith('Region is missing')
+
 const codeOf = (name: string, message: string) => {
+  if (isBeforeAnyRequest(name, message)) return 'persistence.no-credentials'
   if (ACCESS.test(name)) return 'persistence.access-denied'
-  if (CONFIGURATION.test(name) || message.startsWith('Region is missing')) return 'persistence.misconfigured'
+  if (CONFIGURATION.test(name)) return 'persistence.misconfigured'
   return 'persistence.unavailable'
 }
 
@@ -67,7 +73,8 @@ export const wasRepeated = (outcome: unknown): boolean => attemptsOf(outcome) > 
 
 /** Whether a request that failed may have been applied all the same: its answer was lost, or the service broke off. */
 export const mayHaveApplied = (error: unknown): boolean => {
-  const name = error instanceof Error ? error.name : ''
+  const [name, message] = error instanceof Error ? [error.name, error.message] : ['', '']
+  if (isBeforeAnyRequest(name, message)) return wasRepeated(error)
   if (ACCESS.test(name) || CONFIGURATION.test(name) || THROTTLE.test(name)) return wasRepeated(error)
   return true
 }

@@ -79,8 +79,19 @@ interface SeenError {
   readonly $metadata?: { readonly httpStatusCode?: number }
 }
 
+/** How the SDK's error without a name of its own begins. */
+const NO_REGION = 'Region is missing'
+
 /** Raised by the SDK before it makes a request. */
 const BEFORE_ANY_REQUEST: ReadonlySet<string> = new Set(['CredentialsProviderError', 'TokenProviderError'])
+
+/** What to do about an error that the SDK raises since nobody has told it who asks, or where; the SDK itself does not say. */
+const hintFor = ({ name = '', message = '' }: SeenError): string => {
+  if (BEFORE_ANY_REQUEST.has(name))
+    return ' (no AWS credentials were found: set AWS_PROFILE after aws sso login, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or pass an SNS client that has credentials)'
+  if (message.startsWith(NO_REGION)) return ' (set AWS_REGION, or pass an SNS client that has a region)'
+  return ''
+}
 
 /** Whether no byte of the request can have left: no address, no connection, or no credentials to sign it with. */
 const wasNeverSent = (error: SeenError): boolean =>
@@ -89,6 +100,7 @@ const wasNeverSent = (error: SeenError): boolean =>
     ? error.errors.every((one) => wasNeverSent(one as SeenError))
     : error.syscall === 'connect' ||
       error.syscall === 'getaddrinfo' ||
+      error.message?.startsWith(NO_REGION) === true ||
       (error.name !== undefined && BEFORE_ANY_REQUEST.has(error.name))
 
 const describe = (code: string | undefined, message: string | undefined): string =>
@@ -105,7 +117,7 @@ export const failureOfRequest = (thrown: unknown, batchSize: number): PublishFai
   const error: SeenError = typeof thrown === 'object' && thrown !== null ? thrown : { message: String(thrown) }
   const status = error.$metadata?.httpStatusCode
   const isRefusal = status !== undefined && status >= 400 && status < 500 && status !== 408
-  const reason = describe(isRefusal ? error.name : (error.code ?? error.name), error.message)
+  const reason = describe(isRefusal ? error.name : (error.code ?? error.name), error.message) + hintFor(error)
   if (!isRefusal) return fail('topic', status === undefined && wasNeverSent(error) ? 'no' : 'perhaps', reason)
   const code = bareCode(error.name ?? '')
   const isInvalid = (REQUEST_CODES.has(code) || status === 413) && !blamesTopic(code, error.message ?? '')

@@ -102,7 +102,7 @@ describe('failures of whole requests', () => {
     ['AccessDeniedException', 'persistence.access-denied'],
     ['UnrecognizedClientException', 'persistence.access-denied'],
     ['ExpiredTokenException', 'persistence.access-denied'],
-    ['CredentialsProviderError', 'persistence.access-denied'],
+    ['CredentialsProviderError', 'persistence.no-credentials'],
     ['ProvisionedThroughputExceededException', 'persistence.unavailable'],
     ['InternalServerError', 'persistence.unavailable'],
     ['TimeoutError', 'persistence.unavailable'],

@@ -87,8 +87,16 @@ describe('a request without a clear answer', () => {
       new AggregateError([network('ECONNREFUSED', 'connect'), network('ENETUNREACH', 'connect')]),
     ],
     ['no credentials', Object.assign(new Error('none'), { name: 'CredentialsProviderError' })],
+    ['no region', new Error('Region is missing')],
   ])('as %s was surely not published', (_what, error) => {
     expect(failureOfRequest(error, 10)).toMatchObject({ blames: 'topic', published: 'no' })
+  })
+
+  it('without credentials or a region says how to give them', () => {
+    const noCredentials = Object.assign(new Error('Could not load any'), { name: 'CredentialsProviderError' })
+    expect(failureOfRequest(noCredentials, 1).reason).toMatch(/Could not load any \(no AWS credentials .*AWS_PROFILE/)
+    expect(failureOfRequest(new Error('Region is missing'), 1).reason).toContain('set AWS_REGION')
+    expect(failureOfRequest(new Error('x'), 1).reason).not.toContain('AWS_')
   })
 
   it('gives a reason of bounded length', () => {
