@@ -74,10 +74,22 @@ export const createQueue = (settings: QueueSettings): MemoryQueue => {
     }
   }
 
+  /** Nobody looks at the dead records of a queue in memory by themselves. Payloads are not logged. */
+  const giveUp = ({ record, receives }: Waiting) => {
+    dead.push(record)
+    logger.warn('a message failed too often and is not delivered again; it is among the dead records of its queue', {
+      source: name,
+      recordId: record.recordId,
+      receives,
+      messageId: record.attributes.messageId,
+      messageName: record.attributes.messageName,
+    })
+  }
+
   const answer = (batch: readonly Waiting[], failed: ReadonlySet<string>) => {
     for (const waiting of batch) {
       if (!failed.has(waiting.record.recordId)) continue
-      if (waiting.receives >= maxReceives) dead.push(waiting.record)
+      if (waiting.receives >= maxReceives) giveUp(waiting)
       else {
         waiting.visibleAt = clock.now() + visibilityMs
         hidden.push(waiting)

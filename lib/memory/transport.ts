@@ -13,7 +13,7 @@ export interface MemoryTransportOptions {
   readonly visibilityMs?: number
   /** After so many failed deliveries a record is dead; an integer from 1. @default 5 */
   readonly maxReceives?: number
-  /** Told when a whole batch could not be handled. @default consoleLogger */
+  /** Told when a whole batch could not be handled, and of each record that is dead. @default consoleLogger */
   readonly logger?: Logger
 }
 
