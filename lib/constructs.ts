@@ -1,5 +1,5 @@
 export { DelayedDelivery } from './constructs/delayed-delivery.js'
-export type { DelayedDeliveryAttributes } from './constructs/delivery-construct.js'
+export type { ConnectOptions, DelayedDeliveryAttributes } from './constructs/delivery-construct.js'
 export { DeliveryConstruct } from './constructs/delivery-construct.js'
 export type { DelayedDeliveryProps } from './constructs/delivery-props.js'
 export type { MessageReceiverProps } from './constructs/message-receiver.js'

@@ -12,6 +12,7 @@ import {
   grantOn,
   grantTable,
   inboxPermissions,
+  managePermissions,
   recallPermissions,
   senderPermissions,
 } from './permissions.js'
@@ -42,6 +43,16 @@ export const connectionOf = (attributes: DelayedDeliveryAttributes): Readonly<Re
     ...(wakeQueue !== undefined && { [environmentVariables.wakeQueueUrl]: wakeQueue.queueUrl }),
     ...(writeShards !== undefined && { [environmentVariables.writeShards]: String(writeShards) }),
   }
+}
+
+/** What a connected function may do besides sending. */
+export interface ConnectOptions {
+  /** Take messages back, move them, and send under keys. @default false */
+  readonly recall?: boolean
+  /** What operators do; includes `recall`. @default false */
+  readonly manage?: boolean
+  /** Keep an inbox in the table. @default false */
+  readonly inbox?: boolean
 }
 
 /** Which delivery a function is connected to: its environment names one. */
@@ -85,6 +96,19 @@ export abstract class DeliveryConstruct extends Construct {
     return this.encryptionKey === undefined ? table : table.combine(grantKey(grantee, this.encryptionKey, 'send'))
   }
 
+  /**
+   * Lets a principal do what `createOperator` offers: recall and reschedule, list and look into what waits and what was given
+   * up on, put back, purge, pause. For people and their tools.
+   */
+  grantManage(grantee: IGrantable): Grant {
+    const { wakeQueue } = this.attributes
+    return combineGrants(
+      grantTable(grantee, this.tableArn, managePermissions),
+      ...(wakeQueue === undefined ? [] : [grantOn(grantee, wakeQueue.queueArn, 'sqs:SendMessage')]),
+      ...(this.encryptionKey === undefined ? [] : [grantKey(grantee, this.encryptionKey, 'send')]),
+    )
+  }
+
   /** Lets a principal keep its inbox in the table: for receivers with `powertoolsInbox({ tableName })`. */
   grantInbox(grantee: IGrantable): Grant {
     const key = this.encryptionKey === undefined ? [] : [grantKey(grantee, this.encryptionKey, 'send')]
@@ -92,10 +116,11 @@ export abstract class DeliveryConstruct extends Construct {
   }
 
   /**
-   * Connects a function: `grantSend`, and the environment that `busFromEnvironment()` reads.
+   * Connects a function: `grantSend`, and the environment that `busFromEnvironment()` reads. Besides sending it may what
+   * `options` say.
    * @throws Error when it is connected to another delivery, since its environment names one
    */
-  connect(fn: LambdaFunction): Grant {
+  connect(fn: LambdaFunction, options: ConnectOptions = {}): Grant {
     const connected = connections.get(fn)
     if (connected !== undefined && connected !== this)
       throw refuseProps(
@@ -104,7 +129,13 @@ export abstract class DeliveryConstruct extends Construct {
       )
     connections.set(fn, this)
     for (const [name, value] of Object.entries(connectionOf(this.attributes))) fn.addEnvironment(name, value)
-    return this.grantSend(fn)
+    const { recall = false, manage = false, inbox = false } = options
+    return combineGrants(
+      this.grantSend(fn),
+      ...(recall && !manage ? [this.grantRecall(fn)] : []),
+      ...(manage ? [this.grantManage(fn)] : []),
+      ...(inbox ? [this.grantInbox(fn)] : []),
+    )
   }
 
   /**

@@ -44,6 +44,20 @@ export const recallPermissions: readonly TablePermission[] = [
   { actions: ['dynamodb:DeleteItem'], partitions: [DUE, BODY] },
 ]
 
+/**
+ * What an operator needs besides recalling: lists what waits and what is dead, looks into messages, puts back, purges, pauses.
+ */
+export const managePermissions: readonly TablePermission[] = [
+  ...recallPermissions,
+  { actions: ['dynamodb:Query'], partitions: [DUE, DEAD] },
+  { actions: ['dynamodb:BatchGetItem'], partitions: [BODY] },
+  // A death that broke off is finished before its row is put back.
+  { actions: ['dynamodb:PutItem'], partitions: [DEAD] },
+  { actions: ['dynamodb:DeleteItem'], partitions: [DEAD] },
+  // The shard counts, and the pause.
+  { actions: ['dynamodb:GetItem', 'dynamodb:PutItem'], partitions: [CONTROL] },
+]
+
 /** An inbox notes what is being handled and was, and looks it up. */
 export const inboxPermissions: readonly TablePermission[] = [
   {

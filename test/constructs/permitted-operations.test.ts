@@ -1,15 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   dispatcherPermissions,
+  managePermissions,
   recallPermissions,
   senderPermissions,
   type TablePermission,
   wakerPermissions,
 } from '../../lib/constructs/permissions.js'
+import { formatHandle } from '../../lib/core/handle.js'
+import { createOperator } from '../../lib/core/operator.js'
 import type { OutgoingMessage } from '../../lib/core/persistence.js'
 import { dynamoDbAccess } from '../../lib/local/access/dynamodb-access.js'
 import { bodyOfBytes, DUE_AT, sampleMessage } from '../../lib/testing/contract/message-samples.js'
 import { createSubject, giveBack, type Subject } from '../../lib/testing/contract/subject.js'
+import { createVirtualClock } from '../../lib/testing/virtual-clock.js'
 import { sdkError, watchClient } from '../dynamodb/client-watch.js'
 import { type OpenPersistence, openPersistence } from '../dynamodb/open-persistence.js'
 import { startTestDynamoDb, type TestDynamoDb, whyNoDynoxide } from '../support/dynamodb-table.js'
@@ -143,6 +147,31 @@ describe.skipIf(whyNoDynoxide() !== undefined)('a role may do what it is for', (
       expect((await send('two', DUE_AT + HOUR_MS)).outcome).toBe(ifScheduled === 'keep' ? 'kept' : 'stored')
       expect(refused).toEqual([])
     }
+  })
+
+  it.each([thin, thick])('an operator lists, peeks, puts back, purges and pauses', async (message) => {
+    const { subject, by, persistence, refused } = await openFor(managePermissions)
+    const operator = createOperator({ name: 'orders', persistence, clock: createVirtualClock(DUE_AT) })
+    const keyed = { ...message, rowId: 'keyed', key: KEY }
+    await by.keys.storeUnderKey(keyed, 'keep', BEFORE)
+    await subject.storeNew(message, { ...message, rowId: 'waits', dueAt: DUE_AT + HOUR_MS })
+    const { claims } = await subject.claim(DUE_AT)
+    const dead = { reason: 'a test', diedAt: DUE_AT }
+    await subject.release(...claims.map((claim) => giveBack(claim, DUE_AT, { dead })))
+    const shards = await persistence.coordination.readShards()
+    expect(shards.read).toBeGreaterThan(0)
+    expect((await operator.list()).messages).toHaveLength(1)
+    expect((await operator.estimate()).rows).toBe(1)
+    const rows = await operator.listDead()
+    expect(rows.map(({ envelope }) => typeof envelope)).toEqual(['object', 'object'])
+    const handle = formatHandle({ bus: 'orders', shard: 0, dueAt: DUE_AT, rowId: 'keyed' })
+    expect((await operator.peek(handle))?.state).toBe('dead')
+    expect((await operator.putBack(handle)).outcome).toBe('put-back')
+    expect(await operator.purge({ shard: 0, dueAt: DUE_AT, rowId: 'one' })).toBe(true)
+    expect((await operator.pause()).paused).toBe(true)
+    expect((await operator.resume()).paused).toBe(false)
+    expect(await operator.recallMany({ name: message.envelope.name })).toEqual({ recalled: 2, tooLate: 0 })
+    expect(refused).toEqual([])
   })
 
   it.each([thin, thick])('a send of what is new, there already, another, moved, recalled', async (message) => {

@@ -6,6 +6,7 @@ import { DelayedDelivery } from '../../lib/constructs/delayed-delivery.js'
 import { MessageReceiver } from '../../lib/constructs/message-receiver.js'
 import {
   dispatcherPermissions,
+  managePermissions,
   recallPermissions,
   senderPermissions,
   wakerPermissions,
@@ -43,6 +44,19 @@ const DISPATCHING = [
   'sns:Publish on DeliveryTopic',
 ]
 
+const RECALLER = [
+  ...FINISHING_MOVES,
+  'dynamodb:DeleteItem on DeliveryTable of due#* body#*',
+  'dynamodb:GetItem on DeliveryTable of moved#*',
+  'dynamodb:PartiQLInsert on DeliveryTable of body#*',
+  'dynamodb:PutItem on DeliveryTable of due#*',
+  'dynamodb:UpdateItem on DeliveryTable of dead#* body#* key#*',
+]
+
+const INBOX = ['DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'].map(
+  (action) => `dynamodb:${action} on DeliveryTable of inbox#*`,
+)
+
 const polling = (queue: string) =>
   ['sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage'].map((action) => `${action} on ${queue}`)
 
@@ -51,18 +65,20 @@ const logging = (logs: string) => ['logs:CreateLogStream', 'logs:PutLogEvents'].
 /** What each role of a delivery may do; nothing that is not here. */
 const TABLE: Readonly<Record<string, readonly string[]>> = {
   OrdersServiceRole: SENDER,
-  RecallerServiceRole: [
-    ...FINISHING_MOVES,
-    'dynamodb:DeleteItem on DeliveryTable of due#* body#*',
-    'dynamodb:GetItem on DeliveryTable of moved#*',
-    'dynamodb:PartiQLInsert on DeliveryTable of body#*',
-    'dynamodb:PutItem on DeliveryTable of due#*',
-    'dynamodb:UpdateItem on DeliveryTable of dead#* body#* key#*',
+  RecallerServiceRole: RECALLER,
+  ConnectedServiceRole: [...new Set([...SENDER, ...RECALLER, ...INBOX])],
+  OperatorServiceRole: [
+    ...RECALLER,
+    'dynamodb:BatchGetItem on DeliveryTable of body#*',
+    'dynamodb:DeleteItem on DeliveryTable of dead#*',
+    'dynamodb:GetItem on DeliveryTable of control',
+    'dynamodb:PutItem on DeliveryTable of control',
+    'dynamodb:PutItem on DeliveryTable of dead#*',
+    'dynamodb:Query on DeliveryTable of due#* dead#*',
+    'sqs:SendMessage on DeliveryHints',
   ],
   BillingFunctionServiceRole: [...SENDER, ...polling('BillingQueue'), 'sqs:SendMessage on BillingDeadLetters'],
-  OnceFunctionServiceRole: ['DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'].map(
-    (action) => `dynamodb:${action} on DeliveryTable of inbox#*`,
-  ),
+  OnceFunctionServiceRole: INBOX,
   DeliveryDispatcherRole: [
     ...DISPATCHING,
     'dynamodb:PutItem on DeliveryTable of control',
@@ -85,6 +101,8 @@ const synthesizeShop = (props: { customerKey?: boolean; mode?: 'minute'; context
     delivery.connect(userFunction(stack, 'Orders'))
     delivery.grantRecall(userFunction(stack, 'Recaller'))
     delivery.grantInbox(userFunction(stack, 'OnceFunction'))
+    delivery.grantManage(userFunction(stack, 'Operator'))
+    delivery.connect(userFunction(stack, 'Connected'), { recall: true, inbox: true })
     const handler = userFunction(stack, 'BillingFunction')
     new MessageReceiver(stack, 'Billing', { delivery, name: 'billing', handler, messages: ['orders/place'] })
   }, props.context)
@@ -145,7 +163,7 @@ it('the partitions in permissions are those that the persistence has', () => {
     aliasKey('key'),
   ]
   const partitions = [duePartition(0), deadPartition(0), ...keys.map(({ pk }) => pk)]
-  const patterns = [senderPermissions, recallPermissions, dispatcherPermissions, wakerPermissions]
+  const patterns = [senderPermissions, recallPermissions, managePermissions, dispatcherPermissions, wakerPermissions]
     .flat()
     .flatMap((permission) => permission.partitions)
   for (const pattern of patterns) {
