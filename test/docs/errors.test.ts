@@ -18,6 +18,12 @@ it('the page has a heading for every code of the catalog, in its order, and no o
   expect([...sections.keys()]).toEqual(Object.keys(errorCatalog))
 })
 
+it('the page lists every part with which codes begin, in their order, and no other', () => {
+  const [, listed = ''] = /^Codes begin with [^:]+: ([^.]+)\./m.exec(page) ?? []
+  const parts = [...listed.matchAll(/`(\w+)`/g)].map(([, part]) => part)
+  expect(parts).toEqual([...new Set(Object.keys(errorCatalog).map((code) => code.split('.')[0]))])
+})
+
 it.each(catalog)('%s: what happened, why, and what to do', (code) => {
   const parts = [...(sections.get(code) ?? '').matchAll(/^\*\*(.+?)\.\*\* \S/gm)].map(([, part]) => part)
   expect(parts).toEqual(['What happened', 'Why', 'What to do'])
