@@ -10,6 +10,10 @@ export interface Message {
   readonly $version: number
 }
 
+/** How a definition is made and used: for errors about a function where a message or a definition is wanted. */
+export const HOW_DEFINED =
+  'define it by const PlaceOrder = defineCommand(name, version)(), which has a second call, and make messages by PlaceOrder({ … })'
+
 /** Whether one receiver is told to do something, or anyone is told that something happened. */
 export type MessageKind = 'command' | 'event'
 

@@ -1,7 +1,7 @@
 import { describeValue } from './describe-value.js'
 import { contentOf, type Envelope, toJsonText, utf8Bytes } from './envelope.js'
 import { PostdateError } from './errors.js'
-import type { Attributes, Message, MessageKind } from './message.js'
+import { type Attributes, HOW_DEFINED, type Message, type MessageKind } from './message.js'
 import { findNotPlain } from './plain-json.js'
 import { toWire, wireBytes } from './wire.js'
 
@@ -32,6 +32,7 @@ const NAME = /^[\w./:-]{1,256}$/
 const checkMessage = (message: unknown): Message => {
   const refuse = (rule: string, value: unknown) =>
     new PostdateError('message.invalid', { rule, value: describeValue(value) })
+  if (typeof message === 'function') throw refuse(`a message is an object (${HOW_DEFINED})`, message)
   if (typeof message !== 'object' || message === null || Array.isArray(message))
     throw refuse('a message is an object', message)
   const { $name, $version } = message as Partial<Message>

@@ -146,6 +146,17 @@ const readScheduleRules = (options: BusOptions): ScheduleRules => {
   }
 }
 
+const readReceivers = (receivers: unknown): readonly StartedReceiver[] => {
+  if (!Array.isArray(receivers)) throw refuse('receivers', receivers, 'it must be a list of { receiver, source }')
+  for (const [index, one] of receivers.entries()) {
+    if (typeof one?.receiver?.name === 'string' && typeof one.source?.start === 'function') continue
+    const rule =
+      'it must be { receiver, source }: what defineReceiver made, and where its messages come from, such as transport.source(name, routes)'
+    throw refuse(`receivers[${index}]`, one, rule)
+  }
+  return receivers
+}
+
 /**
  * Fills in the defaults and checks the ranges.
  * @throws PostdateError `options.invalid`, `options.unknown`
@@ -161,7 +172,7 @@ export const settleOptions = (options: BusOptions): BusSettings => {
     outgoing: options.outgoing ?? [],
     requireDurable: options.requireDurable ?? false,
     sendOnly: options.sendOnly ?? false,
-    receivers: options.receivers ?? [],
+    receivers: readReceivers(options.receivers ?? []),
     wakeHint: options.wakeHint,
     dispatch: options.dispatch ?? {},
     clock: options.clock ?? systemClock,
