@@ -60,8 +60,12 @@ const claimOldest = (store: MemoryStore, request: ClaimRequest, spent: Row[]): C
     if (isSpent(row, now)) spent.push(row)
     const from = claimableFrom(row.lease)
     if (from === undefined || row.message === undefined) continue
-    // The rows behind are due no earlier than this one.
-    if (row.dueAt > dueBefore) return { claims, nextDueAt: earlier(nextDueAt, row.dueAt), more: false }
+    if (row.dueAt > dueBefore) {
+      nextDueAt = earlier(nextDueAt, Math.max(row.dueAt, from))
+      // The rows behind are due no earlier than this one; if it is held past its instant, the next may overtake it.
+      if (from <= row.dueAt || nextDueAt <= row.dueAt) break
+      continue
+    }
     if (from > now) {
       nextDueAt = earlier(nextDueAt, from)
       continue

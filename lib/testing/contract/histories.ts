@@ -2,7 +2,16 @@ import type { Claim, OutgoingMessage } from '../../core/persistence.js'
 import { memoryPersistence } from '../../memory/persistence.js'
 import { expectEqual, expectTrue } from './expectation.js'
 import { bodyOfBytes, DUE_AT, sampleMessage } from './message-samples.js'
-import { type ContractCase, createSubject, giveBack, idsOf, LEASE_MS, promise, type Subject } from './subject.js'
+import {
+  type ContractCase,
+  createSubject,
+  giveBack,
+  idsOf,
+  LEASE_MS,
+  promise,
+  promiseOf,
+  type Subject,
+} from './subject.js'
 
 const ROWS = 12
 const STEPS = 100
@@ -28,6 +37,8 @@ interface History {
   readonly claims: { readonly tested: Claim; readonly model: Claim }[]
   /** Rows that a recall withdrew. After the due instant, when their remains go is each store's own affair. */
   readonly recalled: Set<string>
+  /** Rows that were moved, likewise. */
+  readonly moved: Set<string>
   now: number
 }
 
@@ -40,7 +51,7 @@ const settledOrNot = (outcomes: readonly string[]) => outcomes.map((outcome) => 
 
 const storeStep: Step = async (history) => {
   const message = pick(history, history.messages)
-  if (message === undefined || history.recalled.has(message.rowId)) return
+  if (message === undefined || history.recalled.has(message.rowId) || history.moved.has(message.rowId)) return
   const sent = history.choose(6) === 0 ? { ...message, envelope: { ...message.envelope, body: '"other"' } } : message
   expectEqual(`store ${message.rowId}`, await history.tested.store(sent), await history.model.store(sent))
 }
@@ -94,6 +105,18 @@ const recallStep: Step = async (history) => {
   if (expected !== 'too-late') recalled.add(message.rowId)
 }
 
+/** Moves a row by the address that it was stored under, wherever it is by now. */
+const rescheduleStep: Step = async (history) => {
+  const { recalled, moved, now, choose, tested, model } = history
+  const message = pick(history, history.messages)
+  if (message === undefined || recalled.has(message.rowId)) return
+  if (model.persistence.rescheduleOutgoingMessage === undefined) return
+  const dueAt = now + choose(8) * 2_500
+  const expected = await model.reschedule(message, dueAt, now)
+  expectEqual(`move ${message.rowId} to ${dueAt}`, await tested.reschedule(message, dueAt, now), expected)
+  if ('address' in expected && expected.address.dueAt !== message.dueAt) moved.add(message.rowId)
+}
+
 const waitStep: Step = async (history) => {
   history.now += [1, 400, 2_000, LEASE_MS / 2, LEASE_MS][history.choose(5)] ?? 1
 }
@@ -103,7 +126,10 @@ const STEP_KINDS: readonly Step[] = [
   ...[settleStep, releaseStep, releaseStep, recallStep, waitStep],
 ]
 
-const runHistory = async (tested: Subject, seed: number): Promise<void> => {
+/** Those of a store that reschedules. */
+const MOVING_KINDS: readonly Step[] = [...STEP_KINDS, rescheduleStep, rescheduleStep]
+
+const runHistory = async (tested: Subject, seed: number, kinds: readonly Step[]): Promise<void> => {
   const choose = seededChoice(seed)
   const messages = Array.from({ length: ROWS }, (_, index) =>
     sampleMessage({
@@ -113,10 +139,11 @@ const runHistory = async (tested: Subject, seed: number): Promise<void> => {
     }),
   )
   const model = createSubject(memoryPersistence())
-  const history: History = { tested, model, choose, messages, claims: [], recalled: new Set(), now: DUE_AT - 3_000 }
+  const empty = { claims: [], recalled: new Set<string>(), moved: new Set<string>() }
+  const history: History = { tested, model, choose, messages, ...empty, now: DUE_AT - 3_000 }
   for (let step = 0; step < STEPS; step++) {
     try {
-      await pick(history, STEP_KINDS)?.(history)
+      await pick(history, kinds)?.(history)
     } catch (error) {
       throw new Error(`seed ${seed}, step ${step}, ${history.now - DUE_AT} ms after the first due instant`, {
         cause: error,
@@ -128,9 +155,15 @@ const runHistory = async (tested: Subject, seed: number): Promise<void> => {
   expectEqual('what is left at the end', await tested.claimIds(end), await model.claimIds(end))
 }
 
-/** What no case of its own shows: that any order of operations keeps the promises. */
-export const historyCases: readonly ContractCase[] = [1, 2, 3].map((seed) =>
+const history = (seed: number) =>
   promise(`a long history of every operation, stale claims included, goes as in memory (seed ${seed})`, (subject) =>
-    runHistory(subject, seed),
-  ),
-)
+    runHistory(subject, seed, STEP_KINDS),
+  )
+
+const movingHistory = (seed: number) =>
+  promiseOf('reschedule', `a long history in which rows are moved too goes as in memory (seed ${seed})`, (subject) =>
+    runHistory(subject, seed, MOVING_KINDS),
+  )
+
+/** What no case of its own shows: that any order of operations keeps the promises. */
+export const historyCases: readonly ContractCase[] = [...[1, 2, 3].map(history), ...[4, 5, 6].map(movingHistory)]
