@@ -63,7 +63,10 @@ describe.each(modes)('a reschedule that ends at any call (%s)', (batching) => {
     ['10 KB, to later', bodyOfBytes(10_240), DUE_AT + HOUR_MS, 8],
   ] as const
 
-  describe.each(cases)('%s', (_, body, to, calls) => {
+  // What differs between the modes is how registers are swapped: two cases show it.
+  const chosen = batching === 'partiql' ? cases : [cases[0], cases[3]]
+
+  describe.each(chosen)('%s', (_, body, to, calls) => {
     test(`it takes ${calls} calls`, async () => {
       const { made, outcome, logged } = await endAt(99, 'before', to, body)
       expect([made(), outcome, logged]).toEqual([calls, 'rescheduled', []])
