@@ -14,7 +14,16 @@ import type { Environment } from './invocation.js'
 /** Options of a bus that the environment does not decide. */
 export type EnvironmentBusOptions = Pick<
   BusOptions,
-  'outgoing' | 'horizon' | 'pastDue' | 'delayLevels' | 'resolutionMs' | 'clock' | 'ids' | 'logger' | 'onEvent'
+  | 'outgoing'
+  | 'horizon'
+  | 'pastDue'
+  | 'delayLevels'
+  | 'resolutionMs'
+  | 'recall'
+  | 'clock'
+  | 'ids'
+  | 'logger'
+  | 'onEvent'
 > & {
   /** @default process.env */
   readonly environment?: Environment

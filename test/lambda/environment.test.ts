@@ -21,6 +21,11 @@ describe('the bus of a connected function', () => {
     expect(busFromEnvironment().name).toBe('orders')
   })
 
+  it('takes nothing back where it is told so', async () => {
+    const bus = busFromEnvironment({ environment, recall: false })
+    await expect(bus.recallByKey('a')).rejects.toMatchObject({ code: 'recall.switched-off' })
+  })
+
   it.each(Object.keys(environment))('is not made without %s, and the error names it', (variable) => {
     expect(() => busFromEnvironment({ environment: { ...environment, [variable]: undefined } })).toThrowError(
       expect.objectContaining({ code: 'environment.missing-variable', details: { variable } }),
