@@ -97,30 +97,36 @@ const rowOfItem = (key: ItemKey, item: Item | undefined): Row | undefined =>
   item === undefined ? undefined : readRow(item, Number(key.pk.slice(key.pk.indexOf('#') + 1)))
 
 /**
- * Settles what becomes of an arriving row: its move was made, and is finished; or it was not, then it is made impossible and
- * the row removed. Afterwards the row is in force or gone.
+ * Settles what becomes of an arriving row. Its move was made: then it is finished. It was not: then, where `breakOff` says so, it
+ * is made impossible and the row removed. Answers whether the row may be in force now.
  * @throws what the SDK throws; the next one that meets the row goes on.
  */
-export const settleArrival = async (table: Table, row: Row): Promise<void> => {
+export const settleArrival = async (table: Table, row: Row, breakOff = true): Promise<boolean> => {
   const origin = readOrigin(row)
-  // Nobody can tell any more; rather twice than never.
-  if (origin === undefined) return putInForce(table, row, registerBefore(row))
+  if (origin === undefined) {
+    // Nobody can tell any more; rather twice than never.
+    await putInForce(table, row, registerBefore(row))
+    return true
+  }
   for (let looks = 0; looks < MOST_LOOKS; looks++) {
     const item = await readItem(table, OPERATION, origin.key)
     const register = item?.lease?.S ?? ''
     const lease = parseLease(register)
     if (lease?.state === 't' && lease.token === row.lease?.token) {
       const from = isAliasKey(origin.key) ? undefined : rowOfItem(origin.key, item)
-      return from === undefined ? putInForce(table, row, neverClaimed('')) : finishMove(table, from)
+      await (from === undefined ? putInForce(table, row, neverClaimed('')) : finishMove(table, from))
+      return true
     }
     if (register !== origin.seen) {
       // The register that the move had seen is gone, and none ever comes again: the move can't be made any more.
       await removeItem(table, OPERATION, row.key, row.item.lease?.S ?? '')
-      return
+      return false
     }
+    if (!breakOff) return false
     // Whoever is still about to make the move finds another register.
     if (isAliasKey(origin.key)) await renewAlias(table, OPERATION, origin, row.dueAt)
     else if (lease !== undefined)
       await swapRegister(table, OPERATION, origin.key, origin.seen, formatLease(renewed(lease, table.newToken())))
   }
+  return false
 }

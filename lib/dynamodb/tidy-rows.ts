@@ -12,6 +12,12 @@ const MOST_REQUESTS = 16
 /** How soon a pass looks again at an arriving row that it could not put in force, in milliseconds. */
 const TRY_AGAIN_MS = 1_000
 
+/**
+ * How long after its instant a row whose move was not made is left alone, in milliseconds. It is in force nowhere, so nothing is
+ * late for it, and whoever writes it is mostly about to make the move: a message that is due now, say.
+ */
+const BREAK_OFF_AFTER_MS = 5_000
+
 const warn = (table: Table, what: string, row: Row | undefined, error: unknown): void =>
   table.logger.warn(what, { rowId: row?.rowId, error: String(error) })
 
@@ -20,11 +26,11 @@ const finishMoves = async (table: Table, now: number, moving: readonly Row[]): P
   let nextDueAt: number | undefined
   await runBounded(moving, MOST_REQUESTS, async (row) => {
     const isDue = isArriving(row)
+    if (isDue) nextDueAt ??= now + TRY_AGAIN_MS
     try {
-      await (isDue ? settleArrival(table, row) : finishMove(table, row))
-      if (isDue) nextDueAt = now
+      if (!isDue) await finishMove(table, row)
+      else if (await settleArrival(table, row, row.dueAt + BREAK_OFF_AFTER_MS <= now)) nextDueAt = now
     } catch (error) {
-      if (isDue) nextDueAt ??= now + TRY_AGAIN_MS
       warn(table, 'a move that broke off could not be finished', row, error)
     }
   })

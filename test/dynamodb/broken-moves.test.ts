@@ -127,6 +127,26 @@ describe.each(modes)('a reschedule that ends at any call (%s)', (batching) => {
     expect(await mover.claimIds(DUE_AT + HOUR_MS)).toEqual(['one'])
   })
 
+  test('a pass leaves alone what is about to be moved to now', async () => {
+    const { subject, client, beside } = await openPersistence(emulator, { batching })
+    await subject.storeNew(message())
+    const another = createSubject(beside())
+    let made = 0
+    watchClient(client, ({ command }) => {
+      made++
+      return command === 'PutItemCommand'
+        ? {
+            after: async () => {
+              expect(await another.claimIds(BEFORE)).toEqual([])
+            },
+          }
+        : undefined
+    })
+    expect((await subject.reschedule(message(), BEFORE, BEFORE)).outcome).toBe('rescheduled')
+    expect(made).toBe(7)
+    expect(await another.claimIds(BEFORE)).toEqual(['one'])
+  })
+
   test('an insert that arrives after its row was dispatched brings nothing back', async () => {
     const { subject, client, items, beside } = await openPersistence(emulator, { batching })
     await subject.storeNew(message())

@@ -10,7 +10,7 @@ import { openPersistence } from './open-persistence.js'
 
 const SEEDS = 200
 const LATER = LEASE_ENDS_AT + 60_000
-const SOONER = DUE_AT - 5_000
+const SOONER = DUE_AT - 20_000
 
 /** What happened to each message. */
 interface Told {
@@ -59,14 +59,14 @@ describe.skipIf(whyNoDynoxide() !== undefined)('requests in any order', () => {
     const message = sampleMessage({ id: 'one', ...(random.chance(0.3) && { body: bodyOfBytes(2_000) }) })
     await subject.storeNew(message)
     // Before its instant, only what moved to sooner is due.
-    const now = random.pick([SOONER, DUE_AT])
+    const now = random.pick([SOONER, SOONER + 6_000, SOONER + 6_000, DUE_AT])
     const claimer = (name: string) => actor(name, (one) => dispatch(one, told, now))
     const recaller = (name: string) =>
       actor(name, async (one) => {
         told.recalls.push(['one', await one.recall(message, now)])
       })
     const mover = (name: string) => {
-      const to = random.pick([LATER, LATER + 1, SOONER, SOONER])
+      const to = random.pick([LATER, LATER + 1, SOONER, SOONER, SOONER])
       return actor(name, async (one) => {
         told.moves.push(await one.reschedule(message, to, SOONER))
       })
@@ -97,7 +97,7 @@ describe.skipIf(whyNoDynoxide() !== undefined)('requests in any order', () => {
     const { subject, told, actor, items } = await stage(emulator)
     const old = keyed('old')
     if (random.chance(0.7)) await storeKeyed(subject, old)
-    const now = random.pick([SOONER, DUE_AT])
+    const now = random.pick([SOONER, SOONER + 6_000, SOONER + 6_000, DUE_AT])
     const claimer = (name: string) => actor(name, (one) => dispatch(one, told, now))
     const sender = (choice: 'keep' | 'replace' | 'replace-payload') => (name: string) =>
       actor(name, async (one) => {
