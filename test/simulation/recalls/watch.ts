@@ -21,6 +21,11 @@ export interface Watch {
   readonly publishes: () => number
   /** There has been a row. */
   readonly wasStored: () => boolean
+  /**
+   * There have been two: a send that was repeated, or landed late, after its message had been delivered. A recall then
+   * withdraws the second, and speaks of that.
+   */
+  readonly wasStoredAgain: () => boolean
   readonly recalls: readonly DoneRecall[]
   readonly violations: string[]
 }
@@ -34,13 +39,14 @@ export const createWatch = (): Watch => {
   let publishes = 0
   let open: Claim | undefined
   let isUnsure = false
-  let wasStored = false
+  let stores = 0
 
   return {
     stored: () => {
-      wasStored = true
+      stores++
     },
-    wasStored: () => wasStored,
+    wasStored: () => stores > 0,
+    wasStoredAgain: () => stores > 1,
     claimed: (claim) => {
       // The claim before it ended without a word.
       if (open !== undefined) isUnsure = true
@@ -61,7 +67,7 @@ export const createWatch = (): Watch => {
     recalled: (outcome, now) => {
       const hasEnded = open !== undefined && now >= open.leaseUntil + LEASE_MARGIN_MS
       const withdrawn = recalls.some((earlier) => WITHDRAWING.includes(earlier.outcome))
-      if (outcome === 'recalled' && publishes > 0) violations.push('recalled, and it had been published')
+      if (outcome === 'recalled' && publishes > 0 && stores < 2) violations.push('recalled, and it had been published')
       if (outcome === 'possibly-delivered' && !isUnsure && !hasEnded)
         violations.push('possibly-delivered, and no lease had ended unsettled and no publish was unsure')
       if (outcome === 'already-recalled' && !withdrawn)
