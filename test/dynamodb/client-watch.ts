@@ -1,4 +1,4 @@
-import type { AttributeValue, BatchStatementResponse, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import type { BatchStatementResponse, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 
 /** A request that a client is about to send. */
 export interface Call {
@@ -121,6 +121,3 @@ export const meterClient = (client: DynamoDBClient): Consumption => {
   )
   return consumption
 }
-
-/** A text attribute. */
-export const textValue = (value: string): AttributeValue => ({ S: value })
