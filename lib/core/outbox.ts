@@ -84,7 +84,9 @@ export const createOutbox = (settings: BusSettings, announce: Announce): Outbox 
 
   const readShards = async (): Promise<number> => {
     try {
-      return (await persistence.coordination?.readShards())?.write ?? 1
+      const { coordination } = persistence
+      if (coordination?.writeShards !== undefined) return await coordination.writeShards()
+      return (await coordination?.readShards())?.write ?? 1
     } catch (cause) {
       throw unavailable('read the shard counts', cause)
     }

@@ -215,6 +215,8 @@ export interface WorkerLease {
 export interface Coordination {
   /** The shard counts now in force. May answer from a cache of a minute, since the read count only grows. */
   readShards(): Promise<ShardCounts>
+  /** How many shards senders choose among, where that can be told with less than `readShards`. */
+  writeShards?(): Promise<number>
   /** Makes dispatchers read at least so many shards; never fewer than before. */
   growShards(atLeast: number): Promise<ShardCounts>
   /** The worker lease as it is, read consistently; `undefined` before the first. */

@@ -85,24 +85,28 @@ export const createCoordination = (table: Table, writeShards: number, clock: Clo
   const refresh = async (): Promise<ShardCounts> => {
     const item = await readItem(table, 'read its settings', controlKey('shards'))
     const stored = item === undefined ? undefined : readReadShards(item)
-    const read = Math.max(stored ?? DEFAULT_SHARDS, cached?.read ?? 0)
+    const read = Math.max(stored ?? 0, DEFAULT_SHARDS, cached?.read ?? 0)
     cached = { read, at: clock.now() }
     return toCounts(read)
   }
 
+  const readShards = async (): Promise<ShardCounts> => {
+    const known = cached
+    if (known === undefined) return refresh()
+    const ageMs = clock.now() - known.at
+    if (ageMs >= 0 && ageMs < COUNTS_MS) return toCounts(known.read)
+    try {
+      return await refresh()
+    } catch (error) {
+      table.logger.warn('the shard counts could not be read again; the known ones serve on', { error: String(error) })
+      return toCounts(known.read)
+    }
+  }
+
   return {
-    readShards: async () => {
-      const known = cached
-      if (known === undefined) return refresh()
-      const ageMs = clock.now() - known.at
-      if (ageMs >= 0 && ageMs < COUNTS_MS) return toCounts(known.read)
-      try {
-        return await refresh()
-      } catch (error) {
-        table.logger.warn('the shard counts could not be read again; the known ones serve on', { error: String(error) })
-        return toCounts(known.read)
-      }
-    },
+    readShards,
+    // Up to the default every dispatcher reads them without being told, so a sender has nothing to look up.
+    writeShards: async () => (writeShards <= DEFAULT_SHARDS ? writeShards : (await readShards()).write),
     growShards: async (atLeast) => {
       const counts = await refresh()
       // Below the default nothing needs to be written: that many are read without being told.

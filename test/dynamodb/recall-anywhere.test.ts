@@ -108,8 +108,6 @@ describe('a recall by handle', () => {
     const clock = createVirtualClock()
     const { persistence, client, items } = await open()
     const bus = busOn(persistence, clock)
-    // The counts of shards are read once a minute; that is no matter of this handler.
-    await bus.openContext().context.send(RemindPayment({ orderId: '0' }), { deliverAfter: HOUR_MS })
     const calls: string[] = []
     watchClient(client, ({ command }) => {
       calls.push(command)
